@@ -1,0 +1,1 @@
+"""Unremember: teaches agents to forget."""

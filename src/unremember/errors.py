@@ -1,0 +1,75 @@
+"""Everything that Unremember raises on purpose, as one tree.
+
+```
+UnrememberError
+├── InputError            a file, message list or setting that cannot be used
+│   ├── UnknownFormat     no known form of conversation was recognised
+│   └── InvalidHistory    messages that break the rules of a history (pairs, roles)
+├── BudgetTooSmall        what cannot be forgotten is larger than the limit
+├── CannotCompress        compressing again and again frees too little
+├── NeedsAsync            a synchronous call would need a running event loop
+├── UnknownHandle         a handle that names nothing in this conversation
+└── ArchiveError          the archive cannot be read or written
+    └── ArchiveTooNew     written by a newer version; left untouched
+```
+
+Each message is one line that says what was wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class UnrememberError(Exception):
+    """Base of every error that this library raises on purpose."""
+
+
+class InputError(UnrememberError):
+    """A file, a message list or a setting that cannot be used as it is."""
+
+
+class UnknownFormat(InputError):
+    """No known form of a recorded conversation was recognised."""
+
+
+class InvalidHistory(InputError):
+    """Messages that break the rules of a history: a result without its call, a role in a wrong place."""
+
+
+class BudgetTooSmall(UnrememberError):
+    """What cannot be forgotten weighs more than the limit (rule R1).
+
+    `parts` are the largest fixed parts with their weights in tokens, largest first;
+    `limit` is in tokens.
+    """
+
+    def __init__(self, parts: Sequence[tuple[str, int]], limit: int) -> None:
+        self.parts = tuple(sorted(parts, key=lambda part: -part[1]))
+        self.limit = limit
+        named = ", ".join(f"{name} {weight:,}" for name, weight in self.parts[:3])
+        total = sum(weight for _, weight in self.parts)
+        super().__init__(
+            f"{total:,} tokens cannot be forgotten ({named}); the limit is {limit:,}. "
+            f"Raise the limit or shorten the {self.parts[0][0] if self.parts else 'history'}."
+        )
+
+
+class CannotCompress(UnrememberError):
+    """Two compressions in a row freed too little (rule R8); the message says what could not shrink."""
+
+
+class NeedsAsync(UnrememberError):
+    """A synchronous call would have to wait for a model inside a running event loop."""
+
+
+class UnknownHandle(UnrememberError):
+    """A handle that names nothing in this conversation."""
+
+
+class ArchiveError(UnrememberError):
+    """The archive cannot be read or written."""
+
+
+class ArchiveTooNew(ArchiveError):
+    """The archive was written by a newer version of Unremember; it was not touched."""
