@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
+from operator import eq
 from typing import overload
 
 from unremember.errors import InvalidHistory
@@ -45,13 +47,22 @@ class Step:
         return tuple(result for message in self.messages for result in message.results)
 
 
-class _Messages(Sequence[Message]):
-    """The first `length` entries of a list that only ever grows; shared by histories."""
+class MessageLog:
+    """A list of messages that only ever grows; histories are prefixes of it."""
 
-    __slots__ = ("_items", "_length")
+    __slots__ = ("__weakref__", "items")
 
-    def __init__(self, items: list[Message], length: int) -> None:
-        self._items = items
+    def __init__(self, items: Iterable[Message] = ()) -> None:
+        self.items = list(items)
+
+
+class _Prefix(Sequence[Message]):
+    """The first `length` messages of a log."""
+
+    __slots__ = ("_length", "log")
+
+    def __init__(self, log: MessageLog, length: int) -> None:
+        self.log = log
         self._length = length
 
     def __len__(self) -> int:
@@ -63,31 +74,31 @@ class _Messages(Sequence[Message]):
     def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
     def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
         if isinstance(index, slice):
-            return tuple(self._items[i] for i in range(*index.indices(self._length)))
+            return tuple(self.log.items[i] for i in range(*index.indices(self._length)))
         if not -self._length <= index < self._length:
             raise IndexError(index)
-        return self._items[index if index >= 0 else self._length + index]
+        return self.log.items[index if index >= 0 else self._length + index]
 
     def __iter__(self) -> Iterator[Message]:
-        for index in range(self._length):
-            yield self._items[index]
+        return islice(self.log.items, self._length)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or len(other) != self._length:  # pyright: ignore[reportUnknownArgumentType]
-            return False
-        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        if not isinstance(other, _Prefix):
+            return NotImplemented
+        return self._length == other._length and (self.log is other.log or all(map(eq, self, other)))
 
     def __hash__(self) -> int:
-        return hash((self._length, self._items[self._length - 1] if self._length else None))
+        return hash((self._length, self[-1] if self._length else None))
 
     def __repr__(self) -> str:
         return f"<{self._length} messages>"
 
-    def extended(self, new: Sequence[Message]) -> _Messages:
-        """These and the new ones; the list is copied only when another history grew from it first."""
-        items = self._items if len(self._items) == self._length else self._items[: self._length]
-        items.extend(new)
-        return _Messages(items, self._length + len(new))
+    def extended(self, new: Sequence[Message]) -> _Prefix:
+        """These and the new ones; the log is copied only when another history grew from it first."""
+        shared = len(self.log.items) == self._length
+        log = self.log if shared else MessageLog(self)
+        log.items.extend(new)
+        return _Prefix(log, self._length + len(new))
 
 
 @dataclass(frozen=True)
@@ -109,16 +120,31 @@ class History:
         for message in self.system:
             if message.role != "system":
                 raise InvalidHistory(f"a {message.role} message stands where system messages belong")
-        if not isinstance(self.messages, _Messages):
+        if not isinstance(self.messages, _Prefix):
             checked = tuple(self.messages)
-            object.__setattr__(self, "messages", _Messages(list(checked), len(checked)))
+            object.__setattr__(self, "messages", _Prefix(MessageLog(checked), len(checked)))
         open_calls: tuple[ToolCall, ...] = ()
         following = 1
         for message in (*self.system, *self.messages):
             open_calls = _open_after(message, open_calls)
             following = max(following, message.ordinal + message.span)
         object.__setattr__(self, "open_calls", open_calls)
-        object.__setattr__(self, "_next", max(following, self.notes.before))
+        object.__setattr__(self, "_next", max(following, self.notes.next))
+
+    @property
+    def log(self) -> MessageLog:
+        """The log that the messages are a prefix of; shared by histories that extend one another."""
+        assert isinstance(self.messages, _Prefix)
+        return self.messages.log
+
+    def extends(self, other: History) -> bool:
+        """Whether this history begins with the whole of `other` (R10)."""
+        if self.system != other.system or self.notes != other.notes:
+            return False
+        length = len(other.messages)
+        return length <= len(self.messages) and (
+            self.log is other.log or all(map(eq, self.messages, other.messages))
+        )
 
     @property
     def next_ordinal(self) -> int:
@@ -135,7 +161,7 @@ class History:
             open_calls = _open_after(message, open_calls)
             following = max(following, message.ordinal + message.span)
             new.append(message)
-        assert isinstance(self.messages, _Messages)
+        assert isinstance(self.messages, _Prefix)
         grown = object.__new__(History)
         # Past __post_init__: only the new messages need the check, the rest passed it before.
         for name, value in (

@@ -1,39 +1,54 @@
 """Notes: what the program puts into a history in place of what it forgot.
 
-Inside the program notes are typed data. `render` is the one function that makes text of them, and
-`read` its exact inverse, used for one thing only: a conversation that was compressed, written in
-a foreign form and loaded again.
+Inside the program notes are typed data. `render` is the one function that makes text of them.
+`read_block` is its inverse, used for one thing only: a conversation that was compressed,
+written in a foreign form and loaded again. The last line of a block is a small JSON object with
+the next ordinal, the ordinals of the messages kept beside it, and a checksum of the text; a text
+that does not match its checksum is no block. The text itself is the data, not a copy of it beside
+the JSON: at small budgets a second copy would cost half of what can be remembered.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+from zlib import crc32
 
-from unremember.concepts import Fact
+from unremember import ledger as ledgers
+from unremember.concepts import Fact, FactState
 from unremember.ledger import Ledger
+from unremember.messages import Message, handle
+
+OPEN = "<unremember-notes>"
+CLOSE = "</unremember-notes>"
+
+HEADING = (
+    "Notes by the program, not by the user: earlier steps, shortened. "
+    "Lines are word for word; … is how many are missing."
+)
+
+
+Run = tuple[int, int]
+"""Messages numbered without a gap: the ordinal of the first, and how many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line kept word for word in the outline.
+    """One line kept word for word; `skipped` is how many lines are missing right before it."""
 
-    `ordinal` names the message, call or result it comes from, `line` is its place there (0 is the
-    first). `skipped` is how many lines are missing right before it, since the last kept line of
-    the same source or since its beginning.
-    """
-
-    ordinal: int
-    line: int
     text: str
     skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """An old step in one line (`title`: what was done and what came of it), and lines kept from it.
+    """An old step, or one call of it: what was done and what came of it, and lines kept from it.
 
-    `ordinal` is the step's first message; `left` is how many lines of the step are not here, after
-    the last kept one.
+    `ordinal` is that of the step's first message, or of the call where a message had several;
+    `title` is one line. `left` is how many lines follow the last kept one.
     """
 
     ordinal: int
@@ -46,15 +61,170 @@ class OutlineEntry:
 class Notes:
     """What the program put into the history in place of what it forgot.
 
-    They stand right before the first message whose ordinal is at least `before`.
+    They stand right before the first message whose ordinal is at least `before`. `kept` are the
+    messages that stood beside them when they were written, the system's first, and `next` is the
+    ordinal that was to come then.
     """
 
     outline: tuple[OutlineEntry, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     facts: tuple[Fact, ...] = ()
     before: int = 0
+    kept: tuple[Run, ...] = ()
+    next: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.outline or self.ledger or self.facts)
 
 
+def render(notes: Notes) -> str:
+    """The notes as one tagged text, the same for the same notes."""
+    body = "\n".join(_lines(notes))
+    kept = ",".join(str(first) if n == 1 else f"{first}x{n}" for first, n in notes.kept)
+    data = {"unremember": 1, "next": notes.next, "before": notes.before, "kept": kept}
+    data["crc"] = _checksum(body)
+    return f"{OPEN}\n{body}\n{json.dumps(data, separators=(',', ':'))}\n{CLOSE}"
+
+
+def read_block(text: str) -> Notes | None:
+    """The inverse of `render` (but for the time of facts); None if `text` is no intact block."""
+    if not (text.startswith(OPEN + "\n") and text.endswith("\n" + CLOSE)):
+        return None
+    body, _, last = text[len(OPEN) + 1 : -len(CLOSE) - 1].rpartition("\n")
+    try:
+        data: object = json.loads(last)
+        fields = cast("dict[str, Any]", data)
+        if fields["crc"] != _checksum(body):
+            return None
+        return replace(
+            _parse(body.split("\n")),
+            before=int(fields["before"]),
+            kept=tuple(_read_runs(fields["kept"])),
+            next=int(fields["next"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _checksum(text: str) -> str:
+    return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def may_stand_in_notes(line: str) -> bool:
+    """Whether a line can be kept: it must not look like the end of the block."""
+    return CLOSE not in line and "\n" not in line
+
+
+def _lines(notes: Notes) -> Iterator[str]:
+    yield HEADING
+    for entry in notes.outline:
+        yield f"{handle(entry.ordinal)} {entry.title}"
+        for excerpt in entry.excerpts:
+            if excerpt.skipped:
+                yield f"…{excerpt.skipped}"
+            yield f" {excerpt.text}"
+        if entry.left:
+            yield f"…{entry.left}"
+    if notes.ledger:
+        yield "# Ledger"
+        yield from ledgers.lines(notes.ledger)
+    if notes.facts:
+        yield "# Facts"
+        yield from map(_fact_line, notes.facts)
+
+
+def _parse(lines: list[str]) -> Notes:
+    if lines[0] != HEADING:
+        raise ValueError("not written by this version")
+    facts_at = _index(lines, "# Facts", 1)
+    ledger_at = _index(lines[:facts_at], "# Ledger", 1)
+    return Notes(
+        outline=tuple(_parse_outline(lines[1:ledger_at])),
+        ledger=ledgers.parse(lines[ledger_at + 1 : facts_at]) if ledger_at < facts_at else Ledger(),
+        facts=tuple(map(_parse_fact, lines[facts_at + 1 :])),
+    )
+
+
+def _index(lines: list[str], wanted: str, start: int) -> int:
+    return lines.index(wanted, start) if wanted in lines else len(lines)
+
+
+_ENTRY = re.compile(r"m([0-9]+) (.*)", re.S)
+
+
+def _parse_outline(lines: list[str]) -> Iterator[OutlineEntry]:
+    entry: OutlineEntry | None = None
+    excerpts: list[Excerpt] = []
+    skipped = 0
+    for line in lines:
+        if line.startswith(" "):
+            excerpts.append(Excerpt(line[1:], skipped))
+            skipped = 0
+        elif line.startswith("…"):
+            skipped = int(line[1:])
+        elif found := _ENTRY.fullmatch(line):
+            if entry:
+                yield replace(entry, excerpts=tuple(excerpts), left=skipped)
+            entry, excerpts, skipped = OutlineEntry(int(found[1]), found[2]), [], 0
+        else:
+            raise ValueError(line)
+    if entry:
+        yield replace(entry, excerpts=tuple(excerpts), left=skipped)
+
+
+def _fact_line(fact: Fact) -> str:
+    marks = [fact.state, *(() if fact.verified else ("unverified",)), *map(handle, fact.evidence)]
+    text = json.dumps(fact.text, ensure_ascii=False)
+    by = f" → {json.dumps(fact.superseded_by, ensure_ascii=False)}" if fact.superseded_by else ""
+    return f"{json.dumps(fact.concept, ensure_ascii=False)} {text}{by} [{' '.join(marks)}]"
+
+
+def _parse_fact(line: str) -> Fact:
+    decoder = json.JSONDecoder()
+    concept, end = decoder.raw_decode(line)
+    text, end = decoder.raw_decode(line, end + 1)
+    by = ""
+    if line.startswith(" → ", end):
+        by, end = decoder.raw_decode(line, end + 3)
+    state, *marks = line[end + 2 : -1].split(" ")
+    return Fact(
+        concept=concept,
+        text=text,
+        evidence=tuple(int(mark[1:]) for mark in marks if mark != "unverified"),
+        state=cast("FactState", state),
+        verified="unverified" not in marks,
+        superseded_by=by,
+    )
+
+
+def runs(messages: Iterable[Message]) -> tuple[Run, ...]:
+    """Messages that are numbered without a gap, as (ordinal of the first, how many)."""
+    found: list[Run] = []
+    expected = 0
+    for message in messages:
+        if found and message.ordinal == expected:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((message.ordinal, 1))
+        expected = message.ordinal + message.span
+    return tuple(found)
+
+
+def renumber(messages: Iterable[Message], notes: Notes) -> list[Message]:
+    """Gives messages loaded beside notes the ordinals they had; later ones follow on."""
+    firsts = [(first, count) for first, count in notes.kept for _ in range(count)]
+    numbered: list[Message] = []
+    ordinal, run = notes.next, (0, 0)
+    for index, message in enumerate(messages):
+        here = firsts[index] if index < len(firsts) else (notes.next, 0)
+        if here != run:
+            run, ordinal = here, here[0]
+        numbered.append(replace(message, ordinal=ordinal))
+        ordinal += message.span
+    return numbered
+
+
+def _read_runs(text: str) -> Iterator[Run]:
+    for run in filter(None, text.split(",")):
+        first, _, count = run.partition("x")
+        yield int(first), int(count or 1)
