@@ -24,6 +24,7 @@ ORDER = [
     "prompts",
     "messages",
     "concepts",
+    "actions",
     "ledger",
     "notes",
     "history",
