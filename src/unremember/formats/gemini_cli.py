@@ -145,12 +145,12 @@ def _answer(call: Object, id: str) -> ToolResult | None:
 
 
 def _result_parts(block: object) -> Iterator[Text | Media]:
-    match block:
-        case {"functionResponse": answer}:
-            yield from _response(as_object(answer))
-        case _:
-            part = _part(block)
-            yield part if isinstance(part, Text | Media) else unknown(block)
+    answer = as_object(block).get("functionResponse")
+    if answer:
+        yield from _response(as_object(answer))
+        return
+    part = _part(block)
+    yield part if isinstance(part, Text | Media) else unknown(block)
 
 
 def _response(answer: Object) -> Iterator[Text | Media]:
