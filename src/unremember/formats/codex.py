@@ -54,9 +54,13 @@ class _Log:
 def matches(head: object) -> bool:
     """Whether these first lines are a rollout."""
     lines = as_objects(head)
-    first = lines[0] if lines else {}
-    older = "type" not in first and "id" in first and "timestamp" in first and "role" not in first
-    return any(_is_ours(line) for line in lines) or (older and len(lines) > 1)
+    return any(_is_ours(line) for line in lines) or bool(lines and _opens_older(lines[0]))
+
+
+def _opens_older(line: Object) -> bool:
+    """Whether it is the first line of the older form, about the session."""
+    named = "id" in line and "timestamp" in line and ("instructions" in line or "git" in line)
+    return named and "type" not in line and "role" not in line
 
 
 def _is_ours(line: Object) -> bool:

@@ -35,6 +35,8 @@ _NO_MESSAGES = {
     "condensation_request",
     "recall",
 }
+_FLAT_ACTIONS = {"message", "run", "run_ipython", "read", "write", "browse", "finish", "delegate"}
+_HEAD = 20
 _FAILED = {"error", "user_rejected"}
 
 # What stands beside an action's arguments in the old flat form, or is for the program only.
@@ -47,12 +49,13 @@ _NO_ARGUMENTS = {
 
 def matches(head: object) -> bool:
     """Whether a document, or the first lines of one, is an event log."""
-    logs = [log for log in _logs(head) if log]
-    return bool(logs) and all(_is_event(event) for event in logs[0][:3])
+    return any(_is_event(event) for log in _logs(head)[:1] for event in log[:_HEAD])
 
 
 def _is_event(event: Object) -> bool:
-    return isinstance(event.get("action"), str) or isinstance(event.get("observation"), str)
+    action = event.get("action")
+    known = isinstance(event.get("args"), dict) or action in _FLAT_ACTIONS
+    return isinstance(event.get("observation"), str) or (isinstance(action, str) and known)
 
 
 def _logs(head: object) -> list[list[Object]]:
@@ -126,7 +129,7 @@ def _conversation(events: Sequence[Object], whole: bool, name: str) -> Conversat
             _observe(log, event, id, lane)
         elif isinstance(event.get("action"), str):
             _act(log, event, id, lane)
-    said = (Said(_message(e), _is_live(log, e), e.lane) for e in log.entries if e.parts)
+    said = (Said(_message(e), _is_live(log, e), e.lane) for e in log.entries)
     return assemble(said, form=NAME, whole=whole, id=name)
 
 
@@ -192,7 +195,7 @@ def _act(log: _Log, event: Object, id: int, lane: str) -> None:
         case _:
             _call(log, event, id, entry)
             return
-    log.entries.append(entry)
+    log.entries += [entry] if entry.parts else []
 
 
 def _arguments(event: Object) -> Object:
@@ -320,7 +323,7 @@ def _observe(log: _Log, event: Object, id: int, lane: str) -> None:
             entry.parts = [ToolResult(call, content, _has_failed(event))]
         else:
             entry.parts = text
-    log.entries.append(entry)
+    log.entries += [entry] if entry.parts else []
 
 
 def _call_answered(log: _Log, event: Object) -> str:
