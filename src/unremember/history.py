@@ -85,7 +85,9 @@ class _Prefix(Sequence[Message]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Prefix):
             return NotImplemented
-        return self._length == other._length and (self.log is other.log or all(map(eq, self, other)))
+        return self._length == other._length and (
+            self.log is other.log or all(map(eq, self, other))
+        )
 
     def __hash__(self) -> int:
         return hash((self._length, self[-1] if self._length else None))
@@ -119,7 +121,9 @@ class History:
     def __post_init__(self) -> None:
         for message in self.system:
             if message.role != "system":
-                raise InvalidHistory(f"a {message.role} message stands where system messages belong")
+                raise InvalidHistory(
+                    f"a {message.role} message stands where system messages belong"
+                )
         if not isinstance(self.messages, _Prefix):
             checked = tuple(self.messages)
             object.__setattr__(self, "messages", _Prefix(MessageLog(checked), len(checked)))
@@ -174,6 +178,15 @@ class History:
             object.__setattr__(grown, name, value)
         return grown
 
+    def numbered_from(self, ordinal: int) -> History:
+        """The same history, whose next message takes `ordinal` at least.
+
+        For one that holds less than was said: an ordinal that was given away is never reused.
+        """
+        same = self.add()
+        object.__setattr__(same, "_next", max(self._next, ordinal))
+        return same
+
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The messages (without the system's) as steps."""
@@ -189,8 +202,10 @@ def is_pin(message: Message) -> bool:
     """Whether a message holds words that must be kept: a user's, a later system message, or pinned."""
     if message.pinned or message.role == "system":
         return True
-    return message.role == "user" and message.kind == "said" and any(
-        not isinstance(part, ToolResult) for part in message.parts
+    return (
+        message.role == "user"
+        and message.kind == "said"
+        and any(not isinstance(part, ToolResult) for part in message.parts)
     )
 
 
@@ -208,13 +223,19 @@ def split_steps(messages: Iterable[Message]) -> Iterator[Step]:
 
 def _open_after(message: Message, open_calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
     """The calls still open after `message`; raises if it may not follow."""
-    where = f"message {handle(message.ordinal)} ({message.role})" if message.ordinal else f"a {message.role} message"
+    where = (
+        f"message {handle(message.ordinal)} ({message.role})"
+        if message.ordinal
+        else f"a {message.role} message"
+    )
     if not message.parts:
         raise InvalidHistory(f"{where} is empty; leave it out")
     left = list(open_calls)
     for result in message.results:
         if message.role not in ("tool", "user"):
-            raise InvalidHistory(f"{where} holds a tool result; results belong to the roles tool and user")
+            raise InvalidHistory(
+                f"{where} holds a tool result; results belong to the roles tool and user"
+            )
         index = next((i for i, call in enumerate(left) if call.id == result.call_id), None)
         if index is None:
             raise InvalidHistory(f"{where} answers the call {result.call_id!r}, which is not open")
@@ -224,7 +245,9 @@ def _open_after(message: Message, open_calls: tuple[ToolCall, ...]) -> tuple[Too
     if message.calls and message.role != "assistant":
         raise InvalidHistory(f"{where} holds a tool call; calls belong to the role assistant")
     if left and len(message.results) != len(message.parts):
-        raise InvalidHistory(f"{where} comes before the result of the call {left[0].id!r}; give that first")
+        raise InvalidHistory(
+            f"{where} comes before the result of the call {left[0].id!r}; give that first"
+        )
     ids = [call.id for call in message.calls]
     if len(set(ids)) != len(ids):
         raise InvalidHistory(f"{where} holds two calls with one id")
@@ -246,7 +269,9 @@ NO_RESULT = "[no result was recorded; the outcome is unknown]"
 """Stands in for the result of a call that was never answered."""
 
 
-def repair(messages: Iterable[Message], *, close: bool = True) -> tuple[list[Message], list[Repair]]:
+def repair(
+    messages: Iterable[Message], *, close: bool = True
+) -> tuple[list[Message], list[Repair]]:
     """Mends foreign messages so that a `History` can be built from them.
 
     A call without a result gets a failed one; a result without a call becomes a note of the
@@ -276,9 +301,16 @@ def repair(messages: Iterable[Message], *, close: bool = True) -> tuple[list[Mes
             keep = tuple(p for p in message.parts if not any(p is orphan for orphan in orphans))
             for orphan in orphans:
                 if orphan.call_id in answered:
-                    repairs.append(Repair(where, f"a second result of the call {orphan.call_id!r} was dropped"))
+                    repairs.append(
+                        Repair(where, f"a second result of the call {orphan.call_id!r} was dropped")
+                    )
                 else:
-                    repairs.append(Repair(where, f"the result of the unknown call {orphan.call_id!r} became a note"))
+                    repairs.append(
+                        Repair(
+                            where,
+                            f"the result of the unknown call {orphan.call_id!r} became a note",
+                        )
+                    )
                     text = f"[a tool result whose call is not in this conversation]\n{orphan.text}"
                     late.append(Message("user", (Text(text),), at=message.at, kind="program"))
             message = replace(message, parts=keep, source=None)
@@ -302,7 +334,9 @@ def repair(messages: Iterable[Message], *, close: bool = True) -> tuple[list[Mes
             if message.role == "assistant":
                 settle()
             else:
-                repairs.append(Repair(where, "it stood between a call and its result and was moved behind it"))
+                repairs.append(
+                    Repair(where, "it stood between a call and its result and was moved behind it")
+                )
                 late.append(message)
                 continue
         mended.append(message)
@@ -324,7 +358,9 @@ def _one_id_each(messages: Iterable[Message], repairs: list[Repair]) -> Iterator
         if ids:
             renamed = {}
         if len(set(ids)) != len(ids) or "" in ids:
-            repairs.append(Repair(f"message {place}", "calls without an id of their own were given one"))
+            repairs.append(
+                Repair(f"message {place}", "calls without an id of their own were given one")
+            )
             parts = list(message.parts)
             for index, part in enumerate(parts):
                 if isinstance(part, ToolCall):

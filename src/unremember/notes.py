@@ -26,9 +26,11 @@ OPEN = "<unremember-notes>"
 CLOSE = "</unremember-notes>"
 
 HEADING = (
-    "Notes by the program, not by the user: earlier steps, shortened. "
-    "Lines are word for word; … is how many are missing."
+    "Notes by the program, not by the user: earlier steps in excerpts, word for word; "
+    "… marks gaps, …9 nine missing lines."
 )
+GAP = "…"
+"""Stands between two kept lines where lines are missing."""
 
 
 Run = tuple[int, int]
@@ -37,10 +39,10 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line kept word for word; `skipped` is how many lines are missing right before it."""
+    """One line kept word for word; `after_gap` says that lines are missing between it and the one before."""
 
     text: str
-    skipped: int = 0
+    after_gap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,14 @@ class OutlineEntry:
     """An old step, or one call of it: what was done and what came of it, and lines kept from it.
 
     `ordinal` is that of the step's first message, or of the call where a message had several;
-    `title` is one line. `left` is how many lines follow the last kept one.
+    `title` is one line. `missing` is how many lines of it are not here, before, between and after
+    the kept ones.
     """
 
     ordinal: int
     title: str
     excerpts: tuple[Excerpt, ...] = ()
-    left: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,7 @@ def render(notes: Notes) -> str:
     """The notes as one tagged text, the same for the same notes."""
     body = "\n".join(_lines(notes))
     kept = ",".join(str(first) if n == 1 else f"{first}x{n}" for first, n in notes.kept)
-    data = {"unremember": 1, "next": notes.next, "before": notes.before, "kept": kept}
-    data["crc"] = _checksum(body)
+    data = {"unremember": [1, notes.next, notes.before, kept, _checksum(body)]}
     return f"{OPEN}\n{body}\n{json.dumps(data, separators=(',', ':'))}\n{CLOSE}"
 
 
@@ -93,15 +95,11 @@ def read_block(text: str) -> Notes | None:
     body, _, last = text[len(OPEN) + 1 : -len(CLOSE) - 1].rpartition("\n")
     try:
         data: object = json.loads(last)
-        fields = cast("dict[str, Any]", data)
-        if fields["crc"] != _checksum(body):
+        version, following, before, kept, checksum = cast("dict[str, Any]", data)["unremember"]
+        if (version, checksum) != (1, _checksum(body)):
             return None
-        return replace(
-            _parse(body.split("\n")),
-            before=int(fields["before"]),
-            kept=tuple(_read_runs(fields["kept"])),
-            next=int(fields["next"]),
-        )
+        notes = _parse(body.split("\n"))
+        return replace(notes, before=int(before), kept=tuple(_read_runs(kept)), next=int(following))
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -118,13 +116,12 @@ def may_stand_in_notes(line: str) -> bool:
 def _lines(notes: Notes) -> Iterator[str]:
     yield HEADING
     for entry in notes.outline:
-        yield f"{handle(entry.ordinal)} {entry.title}"
+        missing = f" …{entry.missing}" if entry.missing else ""
+        yield f"{handle(entry.ordinal)} {entry.title}{missing}"
         for excerpt in entry.excerpts:
-            if excerpt.skipped:
-                yield f"…{excerpt.skipped}"
+            if excerpt.after_gap:
+                yield GAP
             yield f" {excerpt.text}"
-        if entry.left:
-            yield f"…{entry.left}"
     if notes.ledger:
         yield "# Ledger"
         yield from ledgers.lines(notes.ledger)
@@ -149,27 +146,27 @@ def _index(lines: list[str], wanted: str, start: int) -> int:
     return lines.index(wanted, start) if wanted in lines else len(lines)
 
 
-_ENTRY = re.compile(r"m([0-9]+) (.*)", re.S)
+_ENTRY = re.compile(r"m([0-9]+) (.*?)(?: …([0-9]+))?", re.S)
 
 
 def _parse_outline(lines: list[str]) -> Iterator[OutlineEntry]:
     entry: OutlineEntry | None = None
     excerpts: list[Excerpt] = []
-    skipped = 0
+    after_gap = False
     for line in lines:
         if line.startswith(" "):
-            excerpts.append(Excerpt(line[1:], skipped))
-            skipped = 0
-        elif line.startswith("…"):
-            skipped = int(line[1:])
+            excerpts.append(Excerpt(line[1:], after_gap))
+            after_gap = False
+        elif line == GAP:
+            after_gap = True
         elif found := _ENTRY.fullmatch(line):
             if entry:
-                yield replace(entry, excerpts=tuple(excerpts), left=skipped)
-            entry, excerpts, skipped = OutlineEntry(int(found[1]), found[2]), [], 0
+                yield replace(entry, excerpts=tuple(excerpts))
+            entry, excerpts = OutlineEntry(int(found[1]), found[2], missing=int(found[3] or 0)), []
         else:
             raise ValueError(line)
     if entry:
-        yield replace(entry, excerpts=tuple(excerpts), left=skipped)
+        yield replace(entry, excerpts=tuple(excerpts))
 
 
 def _fact_line(fact: Fact) -> str:
@@ -210,15 +207,45 @@ def runs(messages: Iterable[Message]) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def renumber(messages: Iterable[Message], notes: Notes) -> list[Message]:
-    """Gives messages loaded beside notes the ordinals they had; later ones follow on."""
-    firsts = [(first, count) for first, count in notes.kept for _ in range(count)]
+def take_out(messages: Iterable[Message]) -> tuple[list[Message], Notes]:
+    """Takes the newest notes out of loaded messages, and gives these the ordinals they had.
+
+    Only a whole message that is an intact block is notes. Messages that came after the notes were
+    written are numbered on from there; without notes nothing changes.
+    """
+    loaded = list(messages)
+    for place in range(len(loaded) - 1, -1, -1):
+        if notes := _notes_in(loaded[place]):
+            firsts = [_ordinals(notes, early=True), _ordinals(notes, early=False)]
+            numbered = _number(loaded[:place], firsts[0], 1)
+            return [*numbered, *_number(loaded[place + 1 :], firsts[1], notes.next)], notes
+    return loaded, Notes()
+
+
+def _notes_in(message: Message) -> Notes | None:
+    if message.role != "user" or len(message.parts) != 1 or not message.text.startswith(OPEN):
+        return None
+    return read_block(message.text)
+
+
+def _ordinals(notes: Notes, *, early: bool) -> list[int]:
+    """Of each kept message the ordinal where a run begins, else 0: it follows the one before."""
+    return [
+        first if index == 0 else 0
+        for first, count in notes.kept
+        if (first < notes.before) == early
+        for index in range(count)
+    ]
+
+
+def _number(messages: list[Message], firsts: list[int], following: int) -> list[Message]:
     numbered: list[Message] = []
-    ordinal, run = notes.next, (0, 0)
+    ordinal = following
     for index, message in enumerate(messages):
-        here = firsts[index] if index < len(firsts) else (notes.next, 0)
-        if here != run:
-            run, ordinal = here, here[0]
+        if index < len(firsts):
+            ordinal = firsts[index] or ordinal
+        elif index == len(firsts):
+            ordinal = max(ordinal, following)
         numbered.append(replace(message, ordinal=ordinal))
         ordinal += message.span
     return numbered

@@ -323,7 +323,9 @@ class Budget:
         """From a model's context window and the tokens reserved for its answer (0: a fifth, at most 16,000)."""
         limit = window - (reserve or min(window // 5, 16_000))
         if limit <= 0:
-            raise InputError(f"a window of {window:,} tokens leaves nothing beside a reserve of {reserve:,}")
+            raise InputError(
+                f"a window of {window:,} tokens leaves nothing beside a reserve of {reserve:,}"
+            )
         # Well below the limit: each compression breaks the provider's prompt cache once.
         return cls(limit, max(1, limit * 4 // 5), max(1, limit // 2))
 

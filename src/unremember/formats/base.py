@@ -13,6 +13,7 @@ from heapq import merge
 
 from unremember.history import History, Repair, repair, split_steps
 from unremember.messages import Message, number
+from unremember.notes import Notes, take_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,10 @@ def conversation(
     merged = list(merge(*threads, key=lambda entry: entry[0]))
     originals = number(replace(message, ordinal=0) for _, _, message in merged)
     shown = [message for message, entry in zip(originals, merged, strict=True) if entry[1]]
-    return Conversation(_history(shown), form, id, cwd, tuple(found), tuple(originals))
+    shown, notes = take_out(shown)
+    if notes:
+        originals = shown
+    return Conversation(history_of(shown, notes), form, id, cwd, tuple(found), tuple(originals))
 
 
 def _placed(
@@ -84,7 +88,7 @@ def _placed(
             yield place, shown, message
 
 
-def _history(messages: Sequence[Message]) -> History:
+def history_of(messages: Sequence[Message], notes: Notes = Notes()) -> History:
     """The history of these messages; the system messages before all others go to its head."""
     leading = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
-    return History(tuple(messages[:leading]), messages[leading:])
+    return History(tuple(messages[:leading]), messages[leading:], notes)

@@ -1,0 +1,279 @@
+"""What a history is made of, line by line: candidates to keep, and what is known of their terms.
+
+Every old text is split into lines, over-long ones at sentences. Each distinct line counts once, at
+its newest place: an older read of a file that was read again later so costs nothing, and only the
+lines that changed in between remain of it. A *term* is a name, a word or a number in a line; what
+happened to it (used in calls, first said by whom, seen how long ago) tells how likely it will be
+needed again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, cast
+
+from unremember.history import Step
+from unremember.messages import Message, Text, ToolCall, ToolResult
+from unremember.notes import OutlineEntry, may_stand_in_notes
+
+LONG = 400
+"""Characters above which a line is split, at a sentence where there is one."""
+
+_TERM = re.compile(
+    r"[^\W\u3040-\u30ff\u3400-\u9fff]+(?:[.\-][^\W\u3040-\u30ff\u3400-\u9fff]+)*|[\u3040-\u30ff\u3400-\u9fff]+"
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+class Origin(IntEnum):
+    """Who wrote a line."""
+
+    AGENT = 0
+    CALL = 1
+    RESULT = 2
+    USER = 3
+    OTHER = 4
+
+
+@dataclass(slots=True)
+class Entry:
+    """A possible entry of the outline: the words of a message, or a call with its result.
+
+    `main` is the line that says what was done (-1: none of its own); `length` is in lines.
+    """
+
+    ordinal: int
+    step: int
+    origin: Origin
+    call: ToolCall | None = None
+    result: ToolResult | None = None
+    message: Message | None = None
+    old: OutlineEntry | None = None
+    main: int = -1
+    length: int = 0
+
+
+@dataclass(slots=True)
+class Term:
+    """What is known of a term. Steps are counted from 0, the oldest."""
+
+    text: str
+    last: int
+    lines: int = 0
+    calls: int = 0
+    last_call: int = -1
+    first: int = 0
+    first_origin: Origin = Origin.OTHER
+    by_user: bool = False
+
+
+@dataclass(slots=True)
+class Material:
+    """Candidate lines as parallel lists, oldest entry first where it matters, and all terms.
+
+    `texts[i]` stands in `entries[entry[i]]` at line `place[i]` and holds the terms `terms[i]`.
+    `covered` are the terms of what stays whole anyway.
+    """
+
+    steps: int
+    entries: list[Entry] = field(default_factory=list[Entry])
+    texts: list[str] = field(default_factory=list[str])
+    entry: list[int] = field(default_factory=list[int])
+    place: list[int] = field(default_factory=list[int])
+    origin: list[Origin] = field(default_factory=list[Origin])
+    terms: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+    known: list[Term] = field(default_factory=list[Term])
+    ids: dict[str, int] = field(default_factory=dict[str, int])
+    covered: set[int] = field(default_factory=set[int])
+
+
+def gather(steps: Sequence[Step], outline: Sequence[OutlineEntry], whole: set[int]) -> Material:
+    """All lines of `steps` and of an earlier outline; `whole` are the ordinals of messages that stay."""
+    material = Material(steps=len(outline) + len(steps))
+    collector = _Collector(material, whole)
+    for index in range(len(steps) - 1, -1, -1):
+        collector.step(steps[index], len(outline) + index)
+    for index in range(len(outline) - 1, -1, -1):
+        collector.outline(outline[index], index)
+    return material
+
+
+class _Collector:
+    """Walks from the newest line to the oldest, so that the first place a line is met is its newest."""
+
+    def __init__(self, material: Material, whole: set[int]) -> None:
+        self.material = material
+        self.whole = whole
+        self.seen: dict[str, tuple[int, ...]] = {}
+
+    def step(self, step: Step, index: int) -> None:
+        results = {
+            result.call_id: (result, message.ordinal in self.whole)
+            for message in step.messages
+            for result in message.results
+        }
+        for message in reversed(step.messages):
+            stays = message.ordinal in self.whole
+            for ordinal, part in reversed(list(message.numbered_parts())):
+                if isinstance(part, ToolCall):
+                    result = results.get(part.id)
+                    self._call(part, ordinal, result[0] if result else None, index, stays)
+            self._words(message, index, stays)
+
+    def outline(self, old: OutlineEntry, index: int) -> None:
+        number = self._open(Entry(old.ordinal, index, Origin.OTHER, old=old))
+        place = -1
+        lines: list[tuple[int, str]] = []
+        for excerpt in old.excerpts:
+            place += 2 if excerpt.after_gap else 1
+            lines.append((place, excerpt.text))
+        self.material.entries[number].length = len(lines) + old.missing
+        self._lines(lines, number, Origin.OTHER, stays=False)
+
+    def _call(
+        self, call: ToolCall, ordinal: int, result: ToolResult | None, index: int, stays: bool
+    ) -> None:
+        number = self._open(Entry(ordinal, index, Origin.CALL, call=call, result=result))
+        entry = self.material.entries[number]
+        said = [line for leaf in leaves(call) for line in split_lines(leaf)]
+        got = list(split_lines(result.text)) if result else []
+        entry.length = len(said) + len(got)
+        self._lines(list(enumerate(got, len(said))), number, Origin.RESULT, stays)
+        first = len(self.material.texts)
+        self._lines(list(enumerate(said)), number, Origin.CALL, stays)
+        if len(self.material.texts) > first and said and self.material.place[first] == 0:
+            entry.main = first
+
+    def _words(self, message: Message, index: int, stays: bool) -> None:
+        text = message.text
+        if not text.strip():
+            return
+        origin = Origin.OTHER
+        if message.role == "assistant":
+            origin = Origin.AGENT
+        elif message.kind == "said":
+            origin = Origin.USER
+        number = self._open(Entry(message.ordinal, index, origin, message=message))
+        lines = list(enumerate(split_lines(text)))
+        self.material.entries[number].length = len(lines)
+        self._lines(lines, number, origin, stays)
+
+    def _open(self, entry: Entry) -> int:
+        self.material.entries.append(entry)
+        return len(self.material.entries) - 1
+
+    def _lines(
+        self, lines: list[tuple[int, str]], number: int, origin: Origin, stays: bool
+    ) -> None:
+        """Takes in lines that were not met before; what is known of their terms is brought up to date."""
+        material, seen, known, ids = (
+            self.material,
+            self.seen,
+            self.material.known,
+            self.material.ids,
+        )
+        step = material.entries[number].step
+        in_call: set[int] = set()
+        for place, line in lines:
+            key = line.strip()
+            if len(key) < 2:
+                continue
+            terms = seen.get(key)
+            if terms is None:
+                found: list[int] = []
+                for text in terms_of(key):
+                    term = ids.get(text)
+                    if term is None:
+                        term = ids[text] = len(known)
+                        known.append(Term(text, step))
+                    known[term].lines += 1
+                    found.append(term)
+                terms = seen[key] = tuple(found)
+                if not stays and may_stand_in_notes(line):
+                    material.texts.append(line)
+                    material.entry.append(number)
+                    material.place.append(place)
+                    material.origin.append(origin)
+                    material.terms.append(terms)
+            for term in terms:
+                about = known[term]
+                about.first, about.first_origin = step, origin
+            if stays:
+                material.covered.update(terms)
+            if origin is Origin.CALL:
+                in_call.update(terms)
+            elif origin is Origin.USER:
+                for term in terms:
+                    known[term].by_user = True
+        for term in in_call:
+            about = known[term]
+            about.calls += 1
+            about.last_call = max(about.last_call, step)
+
+
+def terms_of(line: str) -> set[str]:
+    """The distinct terms of a line: names and words; pairs of signs in scripts without spaces."""
+    terms = set(_TERM.findall(line))
+    if not line.isascii():
+        for term in [term for term in terms if _CJK.match(term)]:
+            terms.discard(term)
+            terms.update(term[i : i + 2] for i in range(max(1, len(term) - 1)))
+    return terms
+
+
+def split_lines(text: str) -> Iterator[str]:
+    """The lines of a text; over-long ones in pieces that together are the line."""
+    for line in text.split("\n"):
+        if len(line) <= LONG:
+            yield line
+        else:
+            yield from _pieces(line)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    start = 0
+    while len(line) - start > LONG:
+        end = start + LONG
+        for sign in (". ", "。", "; ", ", ", ",", " "):
+            cut = line.rfind(sign, start + LONG // 3, end)
+            if cut > 0:
+                end = cut + len(sign)
+                break
+        yield line[start:end]
+        start = end
+    yield line[start:]
+
+
+def leaves(call: ToolCall) -> list[str]:
+    """The texts among a call's arguments, in order; other values as JSON."""
+    return list(_leaves(call.parsed()))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in cast("dict[str, Any]", value).values():
+                yield from _leaves(inner)
+        case list():
+            for inner in cast("list[Any]", value):
+                yield from _leaves(inner)
+        case _:
+            yield json.dumps(value, ensure_ascii=False)
+
+
+def words_of(message: Message) -> Message | None:
+    """What a user typed in a message without the tool results beside it; None if nothing."""
+    parts = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    if not any(not isinstance(part, Text) or part.text.strip() for part in parts):
+        return None
+    if len(parts) == len(message.parts):
+        return message
+    return Message(
+        message.role, parts, message.ordinal, message.id, message.at, message.kind, message.pinned
+    )
