@@ -79,6 +79,12 @@ def _is_ours(line: Object) -> bool:
 
 def read(lines: Iterable[tuple[int, Object]], *, whole: bool = False) -> list[Conversation]:
     """The one conversation of a session file."""
+    said, session, folder = _log(lines)
+    return [assemble(said, form=NAME, whole=whole, id=session, cwd=folder)]
+
+
+def _log(lines: Iterable[tuple[int, Object]]) -> tuple[list[Said], str, str]:
+    """What was said, the newest session's id, and the first folder."""
     session, folder = "", ""
     rows: list[_Row] = []
     for _, line in lines:
@@ -87,11 +93,10 @@ def read(lines: Iterable[tuple[int, Object]], *, whole: bool = False) -> list[Co
         rows.append(_row(line))
     if all(row.side for row in rows if row.role):  # the file of a sub-agent itself
         rows = [replace(row, side="") for row in rows]
-    kept, known, again = _without_copies(rows)
-    lanes = _lanes(kept, known)
-    live = _live(kept, lanes, again)
-    said = _said(kept, lanes, live)
-    return [assemble(said, form=NAME, whole=whole, id=session, cwd=folder)]
+    rows, known, again = _without_copies(rows)
+    lanes = _lanes(rows, known)
+    live = _live(rows, lanes, again)
+    return list(_said(rows, lanes, live)), session, folder
 
 
 def _row(line: Object) -> _Row:

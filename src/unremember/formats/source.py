@@ -68,7 +68,7 @@ def _open(source: Path | bytes | str, name: str) -> tuple[BinaryIO, str]:
         if source.is_dir():
             raise InputError(f"{name}: this is a directory; name one file in it")
         stream = cast("BinaryIO", source.open("rb"))
-        return (stream if stream.seekable() else BytesIO(stream.read())), name
+        return (stream if stream.seekable() else _held(stream)), name
     except FileNotFoundError:
         raise InputError(
             f"{name}: there is no such file; name the file of a recorded conversation"
@@ -76,6 +76,12 @@ def _open(source: Path | bytes | str, name: str) -> tuple[BinaryIO, str]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"{name}: the file cannot be read ({reason}); check it") from None
+
+
+def _held(pipe: BinaryIO) -> BinaryIO:
+    """All that comes out of a pipe: what is read twice must be held."""
+    with pipe:
+        return BytesIO(pipe.read())
 
 
 def _is_text(source: str) -> bool:
@@ -134,13 +140,14 @@ def _as_lines(stream: BinaryIO, name: str, repairs: list[Repair]) -> Parsed:
 def _lines(stream: BinaryIO, repairs: list[Repair]) -> Iterator[tuple[int, Object]]:
     """The objects on the lines, one by one; what is none is reported and left out."""
     broken = 0
+    decoder = _sharing_decoder()
     for number, raw in enumerate(stream, start=1):
         if not raw.strip():
             continue
         if broken:
             repairs.append(Repair(f"line {broken}", "it is not valid JSON and was skipped"))
             broken = 0
-        value = _loads(_decode(raw, number, repairs))
+        value = _loads(_decode(raw, number, repairs), decoder)
         if isinstance(value, dict):
             yield number, cast("Object", value)
         elif value is None and raw.strip() != b"null":
@@ -166,16 +173,44 @@ def _decode(raw: bytes, line: int, repairs: list[Repair]) -> str:
 _REPLACEMENT = "\ufffd"
 
 
-def _loads(text: str) -> object:
+def _loads(text: str, decoder: json.JSONDecoder | None = None) -> object:
     """The value of a JSON text; None if it is none."""
     try:
-        return _strict(text)
+        return _strict(text, decoder)
     except (ValueError, RecursionError):
         return None
 
 
-def _strict(text: str) -> Any:
-    value = json.loads(text)
+# Fields that say the same on every line of a log.
+_REPEATED = frozenset(
+    "type role name model provider api sessionId cwd version gitBranch slug userType stopReason "
+    "status source action observation".split()
+)
+
+
+def _sharing_decoder() -> json.JSONDecoder:
+    """A decoder whose values share their keys and repeated words from one line to the next.
+
+    The standard one shares them within one text only; over many short lines that doubles the
+    memory a conversation takes.
+    """
+    seen: dict[str, str] = {}
+
+    def shared(pairs: list[tuple[str, Any]]) -> Object:
+        return {
+            seen.setdefault(key, key): (
+                seen.setdefault(value, value)
+                if key in _REPEATED and isinstance(value, str)
+                else value
+            )
+            for key, value in pairs
+        }
+
+    return json.JSONDecoder(object_pairs_hook=shared)
+
+
+def _strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
+    value = decoder.decode(text) if decoder else json.loads(text)
     # Half an emoji, cut by a log's limit, could be neither counted, stored nor sent.
     return _whole_characters(value) if "\\ud" in text or "\\uD" in text else value
 
