@@ -14,22 +14,40 @@ values: SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(), words, st.lists(st.integers(), max_size=2)
 )
 extras = st.dictionaries(st.sampled_from(["x_meta", "cache_control", "annotations2"]), values)
-unknown_part = st.builds(lambda x: {"type": "hologram", "depth": x}, values)
+
+
+def _hologram(depth: Any) -> Object:
+    return {"type": "hologram", "depth": depth}
+
+
+unknown_part = st.builds(_hologram, values)
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAUCAYAAAC07w7bAAAAAElFTkSuQmCC"
 
 
 def with_extras(made: SearchStrategy[Object]) -> SearchStrategy[Object]:
     """Objects with unknown fields behind the known ones."""
-    return st.builds(lambda item, extra: {**item, **extra}, made, extras)
+    return st.builds(_merged, made, extras)
+
+
+def _merged(item: Object, extra: Object) -> Object:
+    return {**item, **extra}
+
+
+def _one(item: Object) -> SearchStrategy[Object]:
+    return st.just(item)
+
+
+def _text(words: str) -> Object:
+    return {"type": "text", "text": words}
 
 
 def _openai_content() -> SearchStrategy[Any]:
     url = f"data:image/png;base64,{PNG}"
     part = st.one_of(
-        words.map(lambda text: {"type": "text", "text": text}),
-        st.just({"type": "image_url", "image_url": {"url": url, "detail": "low"}}),
-        st.just({"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}),
-        st.just({"type": "file", "file": {"file_id": "file-1"}}),
+        words.map(_text),
+        _one({"type": "image_url", "image_url": {"url": url, "detail": "low"}}),
+        _one({"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}),
+        _one({"type": "file", "file": {"file_id": "file-1"}}),
         unknown_part,
     )
     return st.one_of(words, st.lists(with_extras(part), min_size=1, max_size=3))
@@ -40,11 +58,11 @@ def _openai_turn(draw: DrawFn) -> list[Object]:
     role = draw(st.sampled_from(["user", "assistant", "calls", "old call", "developer"]))
     said = {"role": role, "content": draw(_openai_content())}
     if role in ("user", "developer"):
-        return [draw(with_extras(st.just(said)))]
+        return [draw(with_extras(_one(said)))]
     reply = {"role": "assistant", "content": draw(words), "refusal": None}
     reply |= draw(st.sampled_from([{}, {"reasoning_content": "hm"}, {"reasoning": "so"}]))
     if role == "assistant":
-        return [draw(with_extras(st.just(reply)))]
+        return [draw(with_extras(_one(reply)))]
     if role == "old call":
         call = {"name": "look", "arguments": '{"at": 1}'}
         result = {"role": "function", "name": "look", "content": draw(words)}
@@ -59,25 +77,29 @@ def _openai_turn(draw: DrawFn) -> list[Object]:
     results = [{"role": "tool", "tool_call_id": c["id"], "content": draw(words)} for c in calls]
     asked = {**reply, "content": draw(st.sampled_from([None, "", "Let me see."]))}
     return [
-        draw(with_extras(st.just({**asked, "tool_calls": calls}))),
-        *(draw(with_extras(st.just(result))) for result in draw(st.permutations(results))),
+        draw(with_extras(_one({**asked, "tool_calls": calls}))),
+        *(draw(with_extras(_one(result))) for result in draw(st.permutations(results))),
     ]
 
 
 def openai() -> SearchStrategy[list[Object]]:
     """Valid chat messages."""
-    system = st.lists(st.just({"role": "system", "content": "Be kind."}), max_size=1)
+    system = st.lists(_one({"role": "system", "content": "Be kind."}), max_size=1)
     turns = st.lists(_openai_turn(), min_size=1, max_size=6)
-    return st.builds(lambda a, b: [*a, *(m for turn in b for m in turn)], system, turns)
+    return st.builds(_joined, system, turns)
+
+
+def _joined(system: list[Object], turns: list[list[Object]]) -> list[Object]:
+    return [*system, *(message for turn in turns for message in turn)]
 
 
 def _anthropic_shown() -> SearchStrategy[Object]:
     image = {"type": "base64", "media_type": "image/png", "data": PNG}
     return with_extras(
         st.one_of(
-            words.map(lambda text: {"type": "text", "text": text}),
-            st.just({"type": "image", "source": image}),
-            st.just({"type": "document", "source": {"type": "file", "file_id": "f"}}),
+            words.map(_text),
+            _one({"type": "image", "source": image}),
+            _one({"type": "document", "source": {"type": "file", "file_id": "f"}}),
             unknown_part,
         )
     )
@@ -100,11 +122,18 @@ def anthropic(draw: DrawFn) -> list[Object]:
         ]
         beside = draw(st.lists(_anthropic_shown(), min_size=not results, max_size=2))
         content = draw(words) if not results and draw(st.booleans()) else [*results, *beside]
-        turns.append(draw(with_extras(st.just({"role": "user", "content": content}))))
-        thinking = [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}]
-        blocks = draw(st.sampled_from([[], thinking, [{"type": "redacted_thinking", "data": "x"}]]))
-        server = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {}}
-        blocks = [*blocks, draw(with_extras(st.just({"type": "text", "text": "I look."}))), server]
+        turns.append(draw(with_extras(_one({"role": "user", "content": content}))))
+        thinking: list[Object] = [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}]
+        redacted: list[Object] = [{"type": "redacted_thinking", "data": "x"}]
+        nothing: list[Object] = []
+        blocks = draw(st.sampled_from([nothing, thinking, redacted]))
+        server: Object = {
+            "type": "server_tool_use",
+            "id": "srv_1",
+            "name": "web_search",
+            "input": {},
+        }
+        blocks = [*blocks, draw(with_extras(_one({"type": "text", "text": "I look."}))), server]
         open_calls = [f"toolu_{step}_{n}" for n in range(draw(st.integers(0, 3)))]
         blocks += [{"type": "tool_use", "id": i, "name": "Bash", "input": {}} for i in open_calls]
         turns.append({"role": "assistant", "content": blocks})
@@ -116,23 +145,28 @@ def responses(draw: DrawFn) -> list[Object]:
     """Valid items."""
     items: list[Object] = []
     for step in range(draw(st.integers(1, 5))):
-        text = {"type": "input_text", "text": draw(words)}
+        text: Object = {"type": "input_text", "text": draw(words)}
         parts = [text, *draw(st.lists(unknown_part, max_size=1))]
-        content = draw(st.sampled_from([draw(words), parts]))
+        content = draw(st.one_of(words, st.just(parts)))
         role = draw(st.sampled_from(["user", "developer"]))
-        items.append(draw(with_extras(st.just({"role": role, "content": content}))))
-        reasoning = {"type": "reasoning", "id": f"rs_{step}", "summary": []}
-        items += draw(st.lists(with_extras(st.just(reasoning)), max_size=1))
-        output = {"type": "output_text", "text": draw(words), "annotations": []}
-        message = {"type": "message", "id": f"msg_{step}", "role": "assistant", "content": [output]}
-        items.append(draw(with_extras(st.just(message))))
+        items.append(draw(with_extras(_one({"role": role, "content": content}))))
+        reasoning: Object = {"type": "reasoning", "id": f"rs_{step}", "summary": []}
+        items += draw(st.lists(with_extras(_one(reasoning)), max_size=1))
+        output: Object = {"type": "output_text", "text": draw(words), "annotations": []}
+        message: Object = {
+            "type": "message",
+            "id": f"msg_{step}",
+            "role": "assistant",
+            "content": [output],
+        }
+        items.append(draw(with_extras(_one(message))))
         kinds = draw(st.lists(st.sampled_from(sorted(CALLS)), max_size=3))
         ids = [f"call_{step}_{n}" for n in range(len(kinds))]
         pairs = list(zip(kinds, ids, strict=True))
         items += [{"type": kind, "call_id": id, **CALLS[kind]} for kind, id in pairs]
-        items += draw(st.lists(st.just({"type": "web_search_call", "status": "done"}), max_size=1))
+        items += draw(st.lists(_one({"type": "web_search_call", "status": "done"}), max_size=1))
         outputs = [{"type": f"{kind}_output", "call_id": id, "output": "x"} for kind, id in pairs]
-        items += [draw(with_extras(st.just(output))) for output in outputs]
+        items += [draw(with_extras(_one(output))) for output in outputs]
     return items
 
 

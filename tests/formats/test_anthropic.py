@@ -63,13 +63,14 @@ def test_any_history_is_written_valid(history: History):
 @pytest.mark.parametrize("system", ["Be kind.", [{**text("Be kind."), "cache_control": {"x": 1}}]])
 def test_a_request_keeps_its_system(system: object):
     """A request's `system` is the history's, and comes back as the object it was."""
-    document = {"system": system, "messages": [{"role": "user", "content": "go"}]}
+    turn = {"role": "user", "content": "go"}
+    document = {"system": system, "messages": [turn]}
     assert anthropic.matches(document)
     [found] = anthropic.read(document)
     assert found.history.system[0].text == "Be kind."
     made = anthropic.request(found.history)
     assert made["system"] is system
-    assert made["messages"][0] is document["messages"][0]
+    assert made["messages"][0] is turn
 
 
 def test_system_messages_of_other_forms_become_the_system():

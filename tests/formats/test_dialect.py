@@ -14,26 +14,26 @@ from unremember.formats.dialect import dialect
 PLAIN = {"role": "user", "content": "hello"}
 
 
-@pytest.mark.parametrize(
-    ("item", "expected"),
-    [
-        ({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}, "openai"),
-        ({"role": "tool", "tool_call_id": "a", "content": "x"}, "openai"),
-        ({"role": "user", "content": [{"type": "image_url", "image_url": {}}]}, "openai"),
-        ({"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}, "anthropic"),
-        ({"role": "user", "content": [{"type": "tool_result"}]}, "anthropic"),
-        ({"role": "user", "content": [{"type": "image", "source": {}}]}, "anthropic"),
-        ({"role": "assistant", "content": [{"type": "thinking"}]}, "anthropic"),
-        ({"role": "user", "content": [{"type": "input_text", "text": "a"}]}, "responses"),
-        ({"type": "function_call", "call_id": "a"}, "responses"),
-        ({"type": "reasoning", "summary": []}, "responses"),
-        (PLAIN, "openai"),
-        ({"role": "user", "content": [{"type": "text", "text": "a"}]}, "openai"),
-        ({"type": "user", "message": {}}, None),
-        ({"role": "model", "parts": []}, None),
-        ("text", None),
-    ],
-)
+TELLING: list[tuple[Any, str | None]] = [
+    ({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}, "openai"),
+    ({"role": "tool", "tool_call_id": "a", "content": "x"}, "openai"),
+    ({"role": "user", "content": [{"type": "image_url", "image_url": {}}]}, "openai"),
+    ({"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}, "anthropic"),
+    ({"role": "user", "content": [{"type": "tool_result"}]}, "anthropic"),
+    ({"role": "user", "content": [{"type": "image", "source": {}}]}, "anthropic"),
+    ({"role": "assistant", "content": [{"type": "thinking"}]}, "anthropic"),
+    ({"role": "user", "content": [{"type": "input_text", "text": "a"}]}, "responses"),
+    ({"type": "function_call", "call_id": "a"}, "responses"),
+    ({"type": "reasoning", "summary": []}, "responses"),
+    (PLAIN, "openai"),
+    ({"role": "user", "content": [{"type": "text", "text": "a"}]}, "openai"),
+    ({"type": "user", "message": {}}, None),
+    ({"role": "model", "parts": []}, None),
+    ("text", None),
+]
+
+
+@pytest.mark.parametrize(("item", "expected"), TELLING)
 def test_one_telling_item_decides(item: object, expected: str | None):
     """One item that only one provider has decides, wherever it stands among plain ones."""
     assert dialect([PLAIN, item, PLAIN]) == expected

@@ -63,7 +63,11 @@ def test_recorded_tau_bench_messages_come_back_as_they_were():
 
 
 def mini(*messages: dict[str, Any]) -> list[Message]:
-    document = {"trajectory_format": "mini-swe-agent-1", "info": {}, "messages": list(messages)}
+    document: dict[str, Any] = {
+        "trajectory_format": "mini-swe-agent-1",
+        "info": {},
+        "messages": list(messages),
+    }
     assert mini_swe_agent.matches(document)
     return list(mini_swe_agent.read(document)[0].history.messages)
 
@@ -109,13 +113,18 @@ def test_mini_exit_is_what_the_last_command_printed():
 def test_mini_over_the_responses_api():
     """Whole responses among the messages are read as their items."""
     call = {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": "{}"}
-    output = {"type": "function_call_output", "call_id": "c1", "output": "x", "extra": {}}
+    output: dict[str, Any] = {
+        "type": "function_call_output",
+        "call_id": "c1",
+        "output": "x",
+        "extra": {},
+    }
     messages = mini(TASK, {"object": "response", "output": [call]}, output)
     assert [m.role for m in messages] == ["user", "assistant", "tool"]
 
 
 def swe(*history: dict[str, Any], steps: tuple[dict[str, Any], ...] = ()) -> list[Message]:
-    document = {"history": list(history), "trajectory": list(steps), "info": {}}
+    document: dict[str, Any] = {"history": list(history), "trajectory": list(steps), "info": {}}
     assert swe_agent.matches(document)
     return list(swe_agent.read(document)[0].history.messages)
 
@@ -149,7 +158,11 @@ def test_swe_steps_stand_in_for_a_history_without_actions():
         "state": {"working_dir": "/w"},
     }
     task = {"role": "user", "content": "Fix it.", "message_type": "observation"}
-    document = {"history": [task], "trajectory": [step, {**step, "action": ""}], "info": {}}
+    document: dict[str, Any] = {
+        "history": [task],
+        "trajectory": [step, {**step, "action": ""}],
+        "info": {},
+    }
     [found] = swe_agent.read(document)
     assert found.cwd == "/w"
     assert [m.role for m in found.history.messages] == ["user", "assistant", "tool", "assistant"]

@@ -51,7 +51,7 @@ def read(document: object, *, whole: bool = False) -> list[Conversation]:
     fields = as_object(document)
     turns_given = as_objects(fields.get("messages")) or as_objects(document)
     reply = as_object(fields.get("response"))
-    if reply.get("role") == "assistant" and reply != turns_given[-1]:
+    if reply.get("role") == "assistant" and turns_given[-1:] != [reply]:
         turns_given = [*turns_given, reply]
     messages = [*_read_system(fields.get("system")), *to_messages(turns_given)]
     return [conversation(messages, form=NAME, id=as_text(fields.get("id")))]
@@ -120,15 +120,15 @@ def _read_system(value: object) -> Iterator[Message]:
         yield Message("system", parts, source=Native(NAME, value))
 
 
-def _blocks_of(content: object) -> list[Any]:
-    """A content as a list of blocks, the blank texts left out: the API refuses them."""
-    blocks = [_text(content)] if isinstance(content, str) else as_list(content)
+def _blocks_of(content: object) -> list[Object]:
+    """A content as a list of blocks, without blank texts, which the API refuses."""
+    given = [content] if isinstance(content, str) else as_list(content)
+    blocks = as_objects([_text(block) if isinstance(block, str) else block for block in given])
     return [block for block in blocks if not _is_blank(block)]
 
 
-def _is_blank(block: object) -> bool:
-    fields = as_object(block)
-    return fields.get("type") == "text" and not as_text(fields.get("text")).strip()
+def _is_blank(block: Object) -> bool:
+    return block.get("type") == "text" and not as_text(block.get("text")).strip()
 
 
 def _text(text: str) -> Object:
@@ -137,7 +137,7 @@ def _text(text: str) -> Object:
 
 def _read_turn(turn: Object) -> Iterator[Message]:
     blocks = _blocks_of(turn.get("content"))
-    places = [i for i, b in enumerate(blocks) if turns.is_note(as_text(as_object(b).get("text")))]
+    places = [i for i, b in enumerate(blocks) if turns.is_note(as_text(b.get("text")))]
     if len(blocks) == 1 or not places:
         yield _message(turn, blocks)
         return
@@ -191,9 +191,9 @@ def _unused(id: str, used: set[str]) -> str:
 
 
 def _with_ids(turn: Object, ids: dict[str, str]) -> Object:
-    if all(old == new for old, new in ids.items()) or isinstance(turn["content"], str):
+    if all(old == new for old, new in ids.items()):
         return turn
-    return {**turn, "content": [_with_id(block, ids) for block in turn["content"]]}
+    return {**turn, "content": [_with_id(block, ids) for block in _blocks_of(turn["content"])]}
 
 
 def _with_id(block: Object, ids: dict[str, str]) -> Object:
@@ -281,13 +281,13 @@ def _same(blocks: Sequence[object], others: Sequence[object]) -> bool:
     return len(blocks) == len(others) and all(a is b for a, b in zip(blocks, others, strict=True))
 
 
-def _ordered_answers(contents: Iterable[Sequence[Any]]) -> list[Any]:
+def _ordered_answers(contents: Iterable[Sequence[Object]]) -> list[Object]:
     """The blocks of a user turn: results first, all else behind them."""
     blocks = [block for content in contents for block in content]
-    return sorted(blocks, key=lambda block: as_object(block).get("type") != "tool_result")
+    return sorted(blocks, key=lambda block: block.get("type") != "tool_result")
 
 
-def _ordered_words(contents: Sequence[Sequence[Any]]) -> list[Any]:
+def _ordered_words(contents: Sequence[Sequence[Object]]) -> list[Object]:
     """The blocks of an assistant turn, of whose reasoning only the newest message's is left.
 
     The API wants a turn that has reasoning to begin with it, unchanged; that of older messages
@@ -303,13 +303,12 @@ def _ordered_words(contents: Sequence[Sequence[Any]]) -> list[Any]:
     return [*signed, *words, *(block for block in rest if not _is_thinking(block))]
 
 
-def _is_thinking(block: object) -> bool:
-    return as_object(block).get("type") in ("thinking", "redacted_thinking")
+def _is_thinking(block: Object) -> bool:
+    return block.get("type") in ("thinking", "redacted_thinking")
 
 
-def _is_unsigned(block: object) -> bool:
-    fields = as_object(block)
-    return fields.get("type") == "thinking" and not fields.get("signature")
+def _is_unsigned(block: Object) -> bool:
+    return block.get("type") == "thinking" and not block.get("signature")
 
 
 def _without_last_blanks(turn: Object) -> Object:
