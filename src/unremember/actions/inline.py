@@ -17,8 +17,8 @@ _CODE_VARIABLE = re.compile(
     re.MULTILINE,
 )
 _CODE_WRITES_VARIABLE = re.compile(
-    r"""open\(\s*(\w{1,60})\s*,\s*(?:mode\s*=\s*)?['"](?:[wax]|r\+)|(\w{1,60})\.write_(?:text"
-    r"|bytes)\("""
+    r"""open\(\s*(\w{1,60})\s*,\s*(?:mode\s*=\s*)?['"](?:[wax]|r\+)"""
+    r"""|(\w{1,60})\.write_(?:text|bytes)\("""
 )
 LONGEST_CODE = 200_000
 """Inline programs are searched for the files they write up to this length, in characters."""

@@ -34,7 +34,7 @@ def read_program(program: str, words: tuple[str, ...], simple: Simple) -> Iterat
     effects = has_side_effects(program, words)
     command = " ".join(words)
     match program:
-        case _ if program in SILENT or program == "mkdir":
+        case _ if (program in SILENT and "/" not in words[0]) or program == "mkdir":
             if program == "mkdir":
                 yield Action("other", command=command)
         case _ if runs_tests(program, words):
@@ -310,7 +310,6 @@ def _move(program: str, words: tuple[str, ...], command: str, *, effects: bool) 
         elif program == "mv":
             yield Action("write", source, command=command, side_effects=True, effect="move", to=to)
         else:
-            yield Action("read", source)
             yield Action("write", to, command=command)
 
 

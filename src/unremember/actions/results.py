@@ -57,7 +57,7 @@ _STEMS = (
     "o such ", "denied", "annot ", "bort", "illed", "fault", "ndefined", "nresolved", "imed out",
     "not ok ", "nhandled", "E   ", "✗", "✕", "✘", "❌", "mpossible", "nvalid", "ismatch",
     "unexpected",
-    "xpected", "arning: unused", "rejected", "ould not ", "o module", "on-zero", "refused",
+    "xpected", "arning: unused", "rejected", "ould not ", "o module", "on-zero", "refused", "ERR!",
     "conflict", "CONFLICT",
 )  # fmt: skip
 """A line without any of these is no error line; the cheap check before the expression."""
@@ -82,20 +82,20 @@ _ERROR = re.compile(
     | \b(?:error|fatal|panic|critical|failure)\b\s*(?:\[[\w./-]+\]|TS\d+|\(\w*\)|CS\d+
     |[A-Z]{1,4}\d+)?\s*[:!]
     | \berror\s(?:TS|CS|E|C|LNK)\d+ | ^\s*\[?(?:ERROR|FATAL|CRITICAL|PANIC|FAILED|FAIL)\b
-    | \b(?:ERROR|FATAL)\b
+    | \b(?:ERROR|FATAL)\b | \[rejected\]
     | ^(?:npm\ ERR!|npm\ error\b|ERR!|make(?:\[\d+\])?:\ \*\*\*|ld:\ |Caused\ by:
     |Exception\ in\ thread)
     | \b(?:command\ not\ found|not\ found$|[Nn]o\ such\ file|[Pp]ermission\ denied
     |[Cc]annot\ (?:find|open|read|import|access|resolve|be|stat|create|assign|use|convert|connect)
-        |[Cc]onnection\ refused|is\ not\ recognized|undefined\ (?:reference|symbol|method|variable
-        |name|is\ not)|[Uu]nresolved\ (?:import|reference|external)
+        |[Cc]onnection\ refused|is\ not\ recognized|undefined(?::|\ (?:reference|symbol|method|variable
+        |name|is\ not))|[Uu]nresolved\ (?:import|reference|external)
         |[Uu]nhandled\ |core\ dumped|[Ss]egmentation\ fault|assertion\ (?:failed|`)|timed\ out
         |BUILD\ FAIL|Aborted\b|Killed\b
         |No\ module\ named|could\ not\ (?:find|read|resolve|compile|connect|open|be|create|import
         |load|apply)|[Ii]nvalid\ (?:syntax|argument|option|token|value)
         |syntax\ error|type\ mismatch|mismatched\ types|unexpected\ (?:token|EOF|end|indent
         |character|keyword|argument)|[Ee]xpected\s.*\b(?:got|but|received|to\b)
-        |exit(?:ed)?\ (?:with\ )?(?:code|status)\ [1-9]|\[rejected\]|failed\ to\ \w+
+        |exit(?:ed)?\ (?:with\ )?(?:code|status)\ [1-9]|failed\ to\ \w+
         |\d+\ (?:failed|failing|failures?|errors?)\b|\bFAILED\b|(?:tests?|build|compilation
         |assertion)\ failed
         |fatal\ error|panicked\ at|declared\ and\ not\ used|is\ not\ (?:assignable|defined
@@ -161,15 +161,17 @@ def judge(result: ToolResult, *, output: bool = False) -> tuple[int | None, bool
         return status, True
     if status is not None:
         return status, False
-    return status, was_not_run(result) if output else was_refused(result)
+    if output:
+        return status, was_not_run(result) or result.text.startswith("<tool_use_error>")
+    return status, was_refused(result)
 
 
 _NOT_RUN = re.compile(
-    r"\A[\s\[{\"']*(?:error\W{1,4})?(?:<tool_use_error>|\[?operation cancelled"
+    r"\A[\s\[{\"']*(?:error\W{1,4})?(?:<tool_use_error>sibling|\[?operation cancelled"
     r"|the user doesn't want|user (?:cancelled"
     r"|rejected|denied|declined)|command (?:rejected|denied|not allowed)|\[?request interrupted"
     r"|permission to use"
-    r"|this command requires approval|execution (?:rejected|denied)|interrupted, outcome unknown)",
+    r"|this command requires approval|execution (?:rejected|denied))",
     re.IGNORECASE,
 )
 
@@ -177,6 +179,16 @@ _NOT_RUN = re.compile(
 def was_not_run(result: ToolResult) -> bool:
     """Whether the result says that the tool never ran: the user or the program refused it."""
     return bool(_NOT_RUN.match(result.text[:LONGEST_LINE]))
+
+
+_UNKNOWN = re.compile(
+    r"\A\W*(?:no result was recorded|interrupted, outcome unknown)", re.IGNORECASE
+)
+
+
+def is_unknown(result: ToolResult) -> bool:
+    """Whether the result stands in for one that never came: the call may have had its effect."""
+    return bool(_UNKNOWN.match(result.text[:LONGEST_LINE]))
 
 
 def was_refused(result: ToolResult) -> bool:

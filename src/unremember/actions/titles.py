@@ -8,7 +8,14 @@ from unremember.actions.action import Action
 from unremember.actions.calls import read_action, shell_text
 from unremember.actions.names import tool_kind
 from unremember.actions.plans import PlanItem, read_plan
-from unremember.actions.results import exit_status, has_failed, squeeze, telling_line, was_refused
+from unremember.actions.results import (
+    exit_status,
+    has_failed,
+    is_unknown,
+    squeeze,
+    telling_line,
+    was_refused,
+)
 from unremember.actions.shell import split_shell
 from unremember.actions.testruns import TestRun, read_tests
 from unremember.messages import ToolCall, ToolResult
@@ -152,6 +159,8 @@ def outcome(call: ToolCall, result: ToolResult) -> str:
 
 
 def _outcome(actions: tuple[Action, ...], result: ToolResult, *, output: bool) -> str:
+    if is_unknown(result):
+        return "outcome unknown"
     kinds = {action.kind for action in actions}
     status = exit_status(result)
     if kinds & {"run", "test", "other"} and (run := _tests(actions, result)):

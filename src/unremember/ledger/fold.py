@@ -12,6 +12,7 @@ from unremember.actions import (
     Action,
     clean_path,
     exit_status,
+    is_unknown,
     judge,
     read_action,
     read_plan,
@@ -55,6 +56,7 @@ _MOVED_ON = re.compile(
 _REFORMATTED = re.compile(r"^(?:reformatted|Formatted|Fixed) (\S+\.\w+)\r?$", re.MULTILINE)
 _PRETTIER = re.compile(r"^(\S+\.\w+) \d+ms\r?$", re.MULTILINE)
 _LISTING = re.compile(r"Here's the files and directories|\A\s*(?:d[rwx-]{9}|\[DIR\])")
+_FOLDER = re.compile(r"\s*cd\s+(\"[^\"]+\"|'[^']+'|[^\s;&|]+)\s*(?:&&|;|\n)")
 _STAGING = re.compile(r"^git add [^&;|]+(?:&&|;)\s*")
 
 MOST_MARKS = 6
@@ -135,6 +137,11 @@ class _Reading:
         actions = read_action(self.call)
         self.text = self.result.text
         if was_not_run(self.result):
+            return
+        if is_unknown(self.result):
+            if any(action.side_effects for action in actions):
+                run = Run(self.command(actions), self.answered, "", None, False, unknown=True)
+                note_command(self.book, run, effects=True)
             return
         reads_only = all(action.kind in ("read", "list", "search") for action in actions)
         # What was read may say anything; only a result too short for a file is taken as a refusal.
@@ -273,10 +280,16 @@ class _Reading:
             note_test(self.book, run)
         if not tests or effects:
             note_command(self.book, run, effects=effects)
-        for action in actions:
-            if action.effect == "format" or "reformatted" in self.text:
-                self.note_formatted()
-                break
+        if "reformatted" in self.text or any(a.effect == "format" for a in actions):
+            self.note_formatted()
+
+    def folder(self, text: str) -> str:
+        """Where a command goes first, if that is not the root: in another folder it is another."""
+        found = _FOLDER.match(text)
+        if not found:
+            return ""
+        folder = clean_path(found[1])
+        return "" if folder in (self.book.root, ".") else self.book.key(folder)
 
     def command(self, actions: tuple[Action, ...]) -> str:
         """The command's text, shortened so that two different ones stay different."""
@@ -284,7 +297,10 @@ class _Reading:
         text = shell_text(self.call) if kind in ("shell", "") else ""
         if not text or kind == "code":
             text = next((a.command for a in reversed(actions) if a.command), self.call.name)
+        folder = self.folder(text)
         text = shorten_command(text)
+        if folder:
+            text = f"cd {folder} && {text}"
         if len(text) > LONGEST_COMMAND:
             text = _STAGING.sub("", text)
         if len(text) <= LONGEST_COMMAND:

@@ -87,6 +87,8 @@ def _command_line(command: CommandRecord) -> str:
     if command.failed != bool(command.exit_status):
         words.append("failed" if command.failed else "well")
     words += _times(command.times)
+    if command.unknown:
+        words.append("outcome-unknown")
     if command.side_effects:
         words.append("side-effects")
     return f"{' '.join(words)}: {_rest(command.command)}"
@@ -201,6 +203,8 @@ class _Words:
         if found:
             self._at = found.end()
             return cast("str", json.loads(found[0]))
+        if self._line.startswith('"', self._at):
+            raise ValueError("a quote is not closed")
         end = self._line.find(" ", self._at)
         end = len(self._line) if end < 0 else end
         word = self._line[self._at : end]
@@ -264,7 +268,7 @@ def _read_command(reader: _Words) -> CommandRecord:
     ordinal = reader.ordinal()
     status: int | None = None
     failed: bool | None = None
-    times, effects = 1, False
+    times, effects, unknown = 1, False, False
     while reader.more:
         word = reader.word()
         if found := re.fullmatch(r"exit=(-?\d+)", word):
@@ -275,10 +279,12 @@ def _read_command(reader: _Words) -> CommandRecord:
             failed = word == "failed"
         elif word == "side-effects":
             effects = True
+        elif word == "outcome-unknown":
+            unknown = True
         else:
             raise ValueError(f"{word!r} has no meaning in it")
     failed = bool(status) if failed is None else failed
-    return CommandRecord(reader.rest(), ordinal, status, failed, times, effects)
+    return CommandRecord(reader.rest(), ordinal, status, failed, times, effects, unknown)
 
 
 def _outcome(word: str) -> Outcome:

@@ -54,7 +54,10 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class CommandRecord:
-    """A command that was run: its last run, the exit status if one was stated, how often."""
+    """A command that was run: its last run, the exit status if one was stated, how often.
+
+    `unknown` says that no result of the last run was seen: it may have had its effect.
+    """
 
     command: str
     ordinal: int = 0
@@ -62,6 +65,7 @@ class CommandRecord:
     failed: bool = False
     times: int = 1
     side_effects: bool = False
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ class Run:
     text: str
     status: int | None
     failed: bool
-    flagged: bool
+    flagged: bool = False
+    unknown: bool = False
 
 
 def note_command(book: Book, run: Run, *, effects: bool) -> None:
@@ -51,6 +52,7 @@ def note_command(book: Book, run: Run, *, effects: bool) -> None:
         run.failed,
         (known.times if known else 0) + 1,
         effects,
+        run.unknown,
     )
     if known:
         book.settle(
@@ -148,11 +150,12 @@ def _covers(command: str, test: str, origin: str) -> bool:
             return False
     elif _NARROW.search(command) or "::" in command:
         return False
+    command, origin = _without_cd(command), _without_cd(origin)
     paths = _test_paths(command)
     path = test.partition("::")[0] if "::" in test else ""
     if not paths:
         program = command.split(" ", 1)[0]
-        return program in _WIDE or (origin.split(" ", 1)[0] == program and not found)
+        return program in _WIDE or origin.split(" ", 1)[0] == program
     inside = [path] if path else _test_paths(origin)
     return bool(inside) and all(any(p == w or p.startswith(f"{w}/") for w in paths) for p in inside)
 
@@ -161,3 +164,7 @@ def _test_paths(command: str) -> list[str]:
     words = [w for w in command.split()[1:] if not w.startswith(("-", '"', "'")) and "=" not in w]
     found = (w for w in words if ("/" in w or w.endswith(".py")) and not w.endswith("/python"))
     return [clean_path(w.removesuffix("...")) for w in found]
+
+
+def _without_cd(command: str) -> str:
+    return re.sub(r"^cd \S+ && ", "", command)
