@@ -61,25 +61,52 @@ def brief(action: Action) -> tuple[Any, ...]:
         ("WebFetch", {"url": "https://x"}, [("fetch", "", None)]),
         # Codex
         ("shell", {"command": ["bash", "-lc", "cat a.py"]}, [("read", "a.py", None)]),
-        ("shell", {"command": ["apply_patch", PATCH]}, [
-            ("edit", "src/a.py", None), ("write", "src/new.py", None), ("write", "old.py", None),
-        ]),
+        (
+            "shell",
+            {"command": ["apply_patch", PATCH]},
+            [
+                ("edit", "src/a.py", None),
+                ("write", "src/new.py", None),
+                ("write", "old.py", None),
+            ],
+        ),
         ("exec_command", {"cmd": "nl -ba a.py | sed -n '5,9p'"}, [("read", "a.py", (5, 9))]),
-        ("apply_patch", {"input": PATCH}, [
-            ("edit", "src/a.py", None), ("write", "src/new.py", None), ("write", "old.py", None),
-        ]),
-        ("apply_patch", PATCH, [
-            ("edit", "src/a.py", None), ("write", "src/new.py", None), ("write", "old.py", None),
-        ]),
+        (
+            "apply_patch",
+            {"input": PATCH},
+            [
+                ("edit", "src/a.py", None),
+                ("write", "src/new.py", None),
+                ("write", "old.py", None),
+            ],
+        ),
+        (
+            "apply_patch",
+            PATCH,
+            [
+                ("edit", "src/a.py", None),
+                ("write", "src/new.py", None),
+                ("write", "old.py", None),
+            ],
+        ),
         ("update_plan", {"plan": [{"step": "a", "status": "pending"}]}, [("plan", "", None)]),
         # OpenHands
         ("execute_bash", {"command": "ls -la"}, [("list", "", None)]),
-        ("str_replace_editor", {"command": "view", "path": "a.py", "view_range": [3, -1]},
-         [("read", "a.py", (3, 0))]),
-        ("str_replace_based_edit_tool", {"command": "create", "path": "a.py", "file_text": "x"},
-         [("write", "a.py", None)]),
-        ("str_replace_editor", {"command": "insert", "path": "a.py", "insert_line": 3},
-         [("edit", "a.py", None)]),
+        (
+            "str_replace_editor",
+            {"command": "view", "path": "a.py", "view_range": [3, -1]},
+            [("read", "a.py", (3, 0))],
+        ),
+        (
+            "str_replace_based_edit_tool",
+            {"command": "create", "path": "a.py", "file_text": "x"},
+            [("write", "a.py", None)],
+        ),
+        (
+            "str_replace_editor",
+            {"command": "insert", "path": "a.py", "insert_line": 3},
+            [("edit", "a.py", None)],
+        ),
         ("run", {"command": "cat a.py"}, [("read", "a.py", None)]),
         ("edit", {"path": "a.py", "content": "x"}, [("edit", "a.py", None)]),
         # SWE-agent
@@ -92,12 +119,18 @@ def brief(action: Action) -> tuple[Any, ...]:
         # pi, Gemini CLI, our own
         ("read", {"path": "a.py", "offset": 2, "limit": 3}, [("read", "a.py", (2, 4))]),
         ("read_file", {"absolute_path": "/r/a.py"}, [("read", "/r/a.py", None)]),
-        ("replace", {"file_path": "a.py", "old_string": "x", "new_string": "y"},
-         [("edit", "a.py", None)]),
+        (
+            "replace",
+            {"file_path": "a.py", "old_string": "x", "new_string": "y"},
+            [("edit", "a.py", None)],
+        ),
         ("run_shell_command", {"command": "tail -n 5 a.log"}, [("read", "a.log", (-5, 0))]),
         ("search_file_content", {"pattern": "x"}, [("search", "", None)]),
-        ("read_many_files", {"paths": ["a.py", "b.py"]},
-         [("read", "a.py", None), ("read", "b.py", None)]),
+        (
+            "read_many_files",
+            {"paths": ["a.py", "b.py"]},
+            [("read", "a.py", None), ("read", "b.py", None)],
+        ),
         ("list_directory", {"path": "src"}, [("list", "src", None)]),
         ("edit_file", {"path": "a.py", "old": "x", "new": "y"}, [("edit", "a.py", None)]),
         ("search_files", {"query": "x", "path": "src"}, [("search", "src", None)]),
@@ -108,7 +141,7 @@ def brief(action: Action) -> tuple[Any, ...]:
         ("remoteExec", {"command": "cat a.py"}, [("read", "a.py", None)]),
         ("save_report", {"path": "out/r.md"}, [("write", "out/r.md", None)]),
     ],
-)  # fmt: skip
+)
 def test_tools(name: str, arguments: Any, expected: list[tuple[Any, ...]]):
     """Each tool's call gives kind, path and lines."""
     assert [brief(action) for action in read_action(call(name, arguments))] == expected
@@ -137,13 +170,18 @@ def test_tools(name: str, arguments: Any, expected: list[tuple[Any, ...]]):
             [("edit", "a.py", None), ("run", "", None)],
         ),
         (
-            'python3 -c "open(\'b.txt\', \'w\').write(1)"',
+            "python3 -c \"open('b.txt', 'w').write(1)\"",
             [("edit", "b.txt", None), ("run", "", None)],
         ),
         (f"git apply <<'EOF'\n{DIFF}EOF", [("edit", "src/a.py", None), ("run", "", None)]),
-        (f"apply_patch <<'EOF'\n{PATCH}\nEOF", [
-            ("edit", "src/a.py", None), ("write", "src/new.py", None), ("write", "old.py", None),
-        ]),
+        (
+            f"apply_patch <<'EOF'\n{PATCH}\nEOF",
+            [
+                ("edit", "src/a.py", None),
+                ("write", "src/new.py", None),
+                ("write", "old.py", None),
+            ],
+        ),
         ("cat a.py | head -30", [("read", "a.py", (1, 30))]),
         ("cat a.py | grep x", [("search", "a.py", None)]),
         ("grep -rn 'a b' src | head", [("search", "src", None)]),
@@ -161,7 +199,7 @@ def test_tools(name: str, arguments: Any, expected: list[tuple[Any, ...]]):
         ("cd src", [("other", "", None)]),
         ("", [("other", "", None)]),
     ],
-)  # fmt: skip
+)
 def test_shell_commands(command: str, expected: list[tuple[Any, ...]]):
     """One shell command is read as all the things that it does."""
     assert [brief(a) for a in read_action(call("bash", {"command": command}))] == expected
@@ -343,9 +381,8 @@ def test_exact_edit_names_its_reverse():
 
 
 PIECES = st.sampled_from(
-    "cd x|cat a.py|sed -n 1,3p b|git push|rm y|'|\"|$(|)|`|<<E|\nE\n|&&|;| |\\|#|> f|2>&1|{|}|\n".split(
-        "|"
-    )
+    "cd x|cat a.py|"
+    "sed -n 1,3p b|git push|rm y|'|\"|$(|)|`|<<E|\nE\n|&&|;| |\\|#|> f|2>&1|{|}|\n".split("|")
 )
 
 

@@ -19,7 +19,13 @@ from unremember.messages import Text, ToolResult
         ("Ran 5 tests in 0.010s\n\nFAILED (failures=1, errors=2)", (2, 3, 0)),
         ("--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.01s)\nFAIL\nFAIL\tx/y\t0.1s", (1, 1, 0)),
         ("ok  \tx/a\t0.1s\nok  \tx/b\t(cached)\nFAIL\tx/c\t0.2s", (2, 1, 0)),
-        ("test result: ok. 3 passed; 0 failed; 1 ignored;\ntest result: FAILED. 2 passed; 1 failed; 0 ignored;", (5, 1, 1)),
+        (
+            (
+                "test result: ok. 3 passed; 0 failed; 1 ignored;\ntest result: FAILED. 2"
+                " passed; 1 failed; 0 ignored;"
+            ),
+            (5, 1, 1),
+        ),
         ("Test Suites: 1 failed, 1 total\nTests:       1 failed, 5 passed, 6 total\n", (5, 1, 0)),
         (" Test Files  1 failed (1)\n      Tests  2 failed | 10 passed (12)\n", (10, 2, 0)),
         ("  12 passing (30ms)\n  1 pending\n  2 failing\n", (12, 2, 1)),
@@ -34,7 +40,7 @@ from unremember.messages import Text, ToolResult
         ("90% tests passed, 1 tests failed out of 10", (9, 1, 0)),
         ("FAILED | 3 passed | 1 failed (5ms)", (3, 1, 0)),
     ],
-)  # fmt: skip
+)
 def test_summaries(text: str, counts: tuple[int, int, int]):
     """The counts of each program's summary."""
     run = read_tests(text)
@@ -46,21 +52,52 @@ def test_summaries(text: str, counts: tuple[int, int, int]):
 @pytest.mark.parametrize(
     ("text", "failed", "passed"),
     [
-        ("FAILED tests/a.py::test_x[1-a b] - assert 1\nFAILED tests/a.py::test_y\n1 passed in 1s",
-         {"tests/a.py::test_x[1-a b]", "tests/a.py::test_y"}, set[str]()),
-        ("tests/a.py::test_x PASSED [ 50%]\ntests/a.py::test_y FAILED [100%]", {"tests/a.py::test_y"}, {"tests/a.py::test_x"}),
+        (
+            (
+                "FAILED tests/a.py::test_x[1-a b] - assert 1\nFAILED tests/a.py::test_y\n1"
+                " passed in 1s"
+            ),
+            {"tests/a.py::test_x[1-a b]", "tests/a.py::test_y"},
+            set[str](),
+        ),
+        (
+            "tests/a.py::test_x PASSED [ 50%]\ntests/a.py::test_y FAILED [100%]",
+            {"tests/a.py::test_y"},
+            {"tests/a.py::test_x"},
+        ),
         ("ERROR tests/b.py - ImportError: x\n1 error in 0.1s", {"tests/b.py"}, set[str]()),
-        ("FAIL: test_x (app.tests.A)\nERROR: test_y (app.tests.A)\nRan 2 tests in 0s\n\nFAILED (failures=1, errors=1)",
-         {"test_x (app.tests.A)", "test_y (app.tests.A)"}, set[str]()),
+        (
+            (
+                "FAIL: test_x (app.tests.A)\nERROR: test_y (app.tests.A)\nRan 2 tests in"
+                " 0s\n\nFAILED (failures=1, errors=1)"
+            ),
+            {"test_x (app.tests.A)", "test_y (app.tests.A)"},
+            set[str](),
+        ),
         ("test_x (a.B) ... ok\nRan 1 test in 0s\n\nOK", set[str](), {"test_x (a.B)"}),
-        ("--- FAIL: TestB (0.01s)\n    --- FAIL: TestB/sub (0.00s)\n--- PASS: TestA (0.00s)", {"TestB", "TestB/sub"}, {"TestA"}),
+        (
+            "--- FAIL: TestB (0.01s)\n    --- FAIL: TestB/sub (0.00s)\n--- PASS: TestA (0.00s)",
+            {"TestB", "TestB/sub"},
+            {"TestA"},
+        ),
         ("test a::b ... ok\ntest a::c ... FAILED\n", {"a::c"}, {"a::b"}),
         ("  ● Suite › does it\n\nTests: 1 failed, 1 total", {"Suite › does it"}, set[str]()),
         ("not ok 2 - is right # time=1\n# fail 1", {"is right"}, set[str]()),
-        ("AppTest > works() FAILED\n2 tests completed, 1 failed", {"AppTest > works()"}, set[str]()),
-        ("[ERROR]   AppTest.works:12 expected 1\nTests run: 1, Failures: 1, Errors: 0, Skipped: 0", {"AppTest.works"}, set[str]()),
+        (
+            "AppTest > works() FAILED\n2 tests completed, 1 failed",
+            {"AppTest > works()"},
+            set[str](),
+        ),
+        (
+            (
+                "[ERROR]   AppTest.works:12 expected 1\nTests run: 1, Failures: 1, Errors: 0,"
+                " Skipped: 0"
+            ),
+            {"AppTest.works"},
+            set[str](),
+        ),
     ],
-)  # fmt: skip
+)
 def test_named_tests(text: str, failed: set[str], passed: set[str]):
     """The tests that the output names, with their outcome."""
     run = outcomes_of(ToolResult("c", (Text(text),)))

@@ -63,13 +63,23 @@ def test_a_file_read_edited_and_formatted():
 @pytest.mark.parametrize(
     "spoken",
     [
-        edit("a.py", text="File has been modified since read, either by the user or by a linter.", failed=True),
-        edit("a.py", text="<tool_use_error>File has been unexpectedly modified. Read it again.</tool_use_error>"),
+        edit(
+            "a.py",
+            text="File has been modified since read, either by the user or by a linter.",
+            failed=True,
+        ),
+        edit(
+            "a.py",
+            text=(
+                "<tool_use_error>File has been unexpectedly modified. Read it"
+                " again.</tool_use_error>"
+            ),
+        ),
         sh("prettier --write a.py", "a.py 20ms"),
         sh("ruff format .", "reformatted a.py\n1 file reformatted"),
         sh("git checkout -- a.py"),
     ],
-)  # fmt: skip
+)
 def test_changes_from_outside(spoken: Spoken):
     """A tool that says so, a formatter and the version control change a file from outside."""
     ledger = fold(read("a.py"), spoken)
@@ -78,7 +88,7 @@ def test_changes_from_outside(spoken: Spoken):
 
 
 def test_a_reminder_of_the_program_says_that_a_file_changed():
-    """What the program tells the agent about a linter counts; the same words about others do not."""
+    """What the program around the agent tells it about a linter counts."""
     messages = [step.messages for step in steps(read("/r/a.py"))]
     note = "<system-reminder>\nNote: /r/a.py was modified, either by the user or by a linter."
     told = number([*messages[0], Message("user", (Text(note),), kind="program")])
@@ -88,8 +98,10 @@ def test_a_reminder_of_the_program_says_that_a_file_changed():
 def test_ranges_are_joined_until_the_file_changes():
     """Lines read in parts are one range where they meet; after a change only new ones count."""
     ledger = fold(
-        read("a.py", offset=1, limit=40), read("a.py", offset=41, limit=40), read("a.py", offset=200, limit=10)
-    )  # fmt: skip
+        read("a.py", offset=1, limit=40),
+        read("a.py", offset=41, limit=40),
+        read("a.py", offset=200, limit=10),
+    )
     assert ledger.files[0].ranges == ((1, 80), (200, 209))
     ledger = fold(read("a.py"), read("a.py", offset=5, limit=5))
     assert ledger.files[0].ranges == ()
@@ -103,10 +115,15 @@ def test_what_did_not_happen_is_not_noted():
     ledger = fold(
         ("Read", {"file_path": "no.py"}, "File does not exist.", True),
         edit("a.py", text="String to replace not found in file.", failed=True),
-        ("str_replace_editor", {"command": "str_replace", "path": "b.py"}, "ERROR:\nNo replacement was performed.", False),
+        (
+            "str_replace_editor",
+            {"command": "str_replace", "path": "b.py"},
+            "ERROR:\nNo replacement was performed.",
+            False,
+        ),
         sh("git push", refused, failed=True),
         sh("sed -i s/a/b/ c.py", "<returncode>2</returncode>"),
-    )  # fmt: skip
+    )
     assert ledger.files == ()
     assert ledger.commands == ()
 
@@ -114,12 +131,15 @@ def test_what_did_not_happen_is_not_noted():
 def test_finished_side_effects_are_listed():
     """F6: what was pushed, installed and posted stands as run, with status and handle."""
     ledger = fold(
-        sh("cd /repo && git push origin main 2>&1 | tail -3", "To github.com:x/y\n   1..2 main -> main"),
+        sh(
+            "cd /repo && git push origin main 2>&1 | tail -3",
+            "To github.com:x/y\n   1..2 main -> main",
+        ),
         sh("pip install x", "<returncode>0</returncode>"),
         sh("npm ci", "Exit code 1\nnpm ERR! x", failed=True),
         ("book_flight", {"to": "SEA"}, '{"ok": true}', False),
         sh("ls"),
-    )  # fmt: skip
+    )
     assert [(c.command, c.ordinal, c.exit_status, c.failed) for c in ledger.commands] == [
         ("git push origin main", 3, None, False),
         ("pip install x", 6, 0, False),
@@ -144,9 +164,10 @@ def test_a_side_effect_without_a_result_is_listed_as_unknown():
 def test_a_command_that_ran_again_is_one_record():
     """The last run counts; the same words in another folder are another command."""
     ledger = fold(
-        sh("make", "Exit code 2\na.c:1:1: error: no"), sh("make 2>&1 | tail -5", "fine"),
+        sh("make", "Exit code 2\na.c:1:1: error: no"),
+        sh("make 2>&1 | tail -5", "fine"),
         sh("cd docs && make", "fine"),
-    )  # fmt: skip
+    )
     assert [(c.command, c.times, c.failed) for c in ledger.commands] == [
         ("make", 2, False),
         ("cd docs && make", 1, False),
@@ -167,11 +188,18 @@ def test_a_test_that_failed_and_then_passed():
     ledger = fold(write("tests/a.py"), run, edit("src/a.py"), sh("pytest -q", "3 passed in 1s"))
     command, test = ledger.tests
     assert (command.name, command.detail, command.outcome, command.before) == (
-        "pytest -q", "3 passed", "passed", "failed",
-    )  # fmt: skip
+        "pytest -q",
+        "3 passed",
+        "passed",
+        "failed",
+    )
     assert (test.name, test.outcome, test.ordinal, test.before, test.before_ordinal) == (
-        "tests/a.py::test_x", "passed", 12, "failed", 6,
-    )  # fmt: skip
+        "tests/a.py::test_x",
+        "passed",
+        12,
+        "failed",
+        6,
+    )
     assert test.written
     assert ledger.errors == ()
 
@@ -200,10 +228,13 @@ def test_only_a_run_that_took_it_in_settles_a_failure(again: str, settled: bool)
 def test_attempts_that_were_undone():
     """An edit taken back, a file brought back and changes put aside are attempts."""
     ledger = fold(
-        edit("a.py", "x = 1", "x = 2"), edit("a.py", "x = 2", "x = 1"),
-        edit("b.py"), sh("git checkout -- b.py"),
-        edit("c.py"), sh("cp c.py.bak c.py"),
-    )  # fmt: skip
+        edit("a.py", "x = 1", "x = 2"),
+        edit("a.py", "x = 2", "x = 1"),
+        edit("b.py"),
+        sh("git checkout -- b.py"),
+        edit("c.py"),
+        sh("cp c.py.bak c.py"),
+    )
     assert [(a.what, a.how, a.tried, a.ended) for a in ledger.attempts] == [
         ("a.py", "reversed", 2, 5),
         ("b.py", "restored", 8, 11),
@@ -219,8 +250,12 @@ def test_attempts_that_still_fail():
     ledger = fold(failing, edit("a.py"), failing, edit("a.py"), failing)
     (attempt,) = ledger.attempts
     assert (attempt.what, attempt.how, attempt.tried, attempt.ended, attempt.times) == (
-        "pytest", "fails", 11, 15, 2,
-    )  # fmt: skip
+        "pytest",
+        "fails",
+        11,
+        15,
+        2,
+    )
     assert extend(ledger, steps(sh("pytest", "1 passed in 1s"))).attempts == ()
 
 
@@ -237,8 +272,9 @@ def test_plans_are_followed():
     """A whole list replaces, single tasks are made and updated."""
     todos = [{"content": "one", "status": "completed"}, {"content": "two", "status": "in_progress"}]
     ledger = fold(
-        ("TodoWrite", {"todos": [{"content": "old"}]}, "", False), ("TodoWrite", {"todos": todos}, "", False)
-    )  # fmt: skip
+        ("TodoWrite", {"todos": [{"content": "old"}]}, "", False),
+        ("TodoWrite", {"todos": todos}, "", False),
+    )
     assert [(item.text, item.state) for item in ledger.plan] == [("one", "done"), ("two", "doing")]
     ledger = fold(
         ("TaskCreate", {"subject": "one"}, "Task #1 created", False),
@@ -269,9 +305,22 @@ def test_two_names_of_one_file_are_one_record():
 def test_the_open_file_of_swe_agent_is_named_by_the_result():
     """An edit by line numbers belongs to the file that the editor shows."""
     ledger = fold(
-        ("action", {"command": "open src/a.py 200"}, "[File: src/a.py (400 lines total)]\n(150 more lines above)\n151:x\n(150 more lines below)", False),
-        ("action", {"command": "edit 160:161\ny\nend_of_edit"}, "[File: src/a.py (400 lines total)]\n151:x\nFile updated.", False),
-    )  # fmt: skip
+        (
+            "action",
+            {"command": "open src/a.py 200"},
+            (
+                "[File: src/a.py (400 lines total)]\n(150 more lines above)\n151:x\n(150 more"
+                " lines below)"
+            ),
+            False,
+        ),
+        (
+            "action",
+            {"command": "edit 160:161\ny\nend_of_edit"},
+            "[File: src/a.py (400 lines total)]\n151:x\nFile updated.",
+            False,
+        ),
+    )
     (file,) = ledger.files
     assert (file.path, file.ranges, file.edits) == ("src/a.py", ((151, 250),), 1)
 
@@ -297,31 +346,62 @@ def test_demonstrations_are_not_taken_for_deeds():
 
 TEXTS = st.sampled_from(
     [
-        "", "ok", "Exit code 1\nerror: boom", "3 passed in 1s", "FAILED t/a.py::test_x - no\n1 failed, 1 passed in 1s",
-        "[File: /r/src/a.py (9 lines total)]\n1:x", "File has been modified since read", "reformatted src/a.py",
-        "The user doesn't want to proceed", "[no result was recorded; the outcome is unknown]",
-        "--- FAIL: TestX (0.1s)\nFAIL\tx\t0.1s", "Task #3 created", "Traceback (most recent call last):\n  x\nE: y",
+        "",
+        "ok",
+        "Exit code 1\nerror: boom",
+        "3 passed in 1s",
+        "FAILED t/a.py::test_x - no\n1 failed, 1 passed in 1s",
+        "[File: /r/src/a.py (9 lines total)]\n1:x",
+        "File has been modified since read",
+        "reformatted src/a.py",
+        "The user doesn't want to proceed",
+        "[no result was recorded; the outcome is unknown]",
+        "--- FAIL: TestX (0.1s)\nFAIL\tx\t0.1s",
+        "Task #3 created",
+        "Traceback (most recent call last):\n  x\nE: y",
     ]
-)  # fmt: skip
+)
 PATHS = st.sampled_from(
     ["src/a.py", "/r/src/a.py", "/r/src/b.py", "src/b.py", "c.py", "/x/y/src/a.py", "t/a.py"]
 )
 COMMANDS = st.sampled_from(
     [
-        "cd /r && cat src/a.py", "cd /x && sed -i s/a/b/ c.py", "git stash", "git stash pop", "git checkout -- src/a.py",
-        "git commit -m x", "rm c.py", "mv c.py d.py", "pytest", "pytest t/a.py", "go test ./...", "make", "git push",
-        "black src/a.py", "cp c.py.bak c.py", "git restore .", "cat > src/b.py <<E\nx\nE\npytest -q", "cd sub && make",
+        "cd /r && cat src/a.py",
+        "cd /x && sed -i s/a/b/ c.py",
+        "git stash",
+        "git stash pop",
+        "git checkout -- src/a.py",
+        "git commit -m x",
+        "rm c.py",
+        "mv c.py d.py",
+        "pytest",
+        "pytest t/a.py",
+        "go test ./...",
+        "make",
+        "git push",
+        "black src/a.py",
+        "cp c.py.bak c.py",
+        "git restore .",
+        "cat > src/b.py <<E\nx\nE\npytest -q",
+        "cd sub && make",
     ]
-)  # fmt: skip
+)
+
+
+def spoken_by(name: str, **arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Spoken]:
+    return st.tuples(st.just(name), st.fixed_dictionaries(dict(arguments)), TEXTS, st.booleans())
+
+
+LETTER = st.sampled_from("xyz")
 SPOKEN = st.one_of(
-    st.tuples(st.just("Read"), st.builds(lambda p, o: {"file_path": p, "offset": o, "limit": 5}, PATHS, st.integers(1, 30)), TEXTS, st.booleans()),
-    st.tuples(st.just("Edit"), st.builds(lambda p, a, b: {"file_path": p, "old_string": a, "new_string": b}, PATHS, st.sampled_from("xy"), st.sampled_from("xyz")), TEXTS, st.booleans()),
-    st.tuples(st.just("Write"), st.builds(lambda p: {"file_path": p}, PATHS), TEXTS, st.booleans()),
-    st.tuples(st.just("bash"), st.builds(lambda c: {"command": c}, COMMANDS), TEXTS, st.booleans()),
-    st.tuples(st.just("action"), st.just({"command": "edit 1:2\nx\nend_of_edit"}), TEXTS, st.booleans()),
-    st.tuples(st.just("TaskCreate"), st.just({"subject": "s"}), TEXTS, st.booleans()),
-    st.tuples(st.just("TaskUpdate"), st.just({"taskId": "3", "status": "completed"}), TEXTS, st.booleans()),
-)  # fmt: skip
+    spoken_by("Read", file_path=PATHS, offset=st.integers(1, 30), limit=st.just(5)),
+    spoken_by("Edit", file_path=PATHS, old_string=LETTER, new_string=LETTER),
+    spoken_by("Write", file_path=PATHS),
+    spoken_by("bash", command=COMMANDS),
+    spoken_by("action", command=st.just("edit 1:2\nx\nend_of_edit")),
+    spoken_by("TaskCreate", subject=st.just("s")),
+    spoken_by("TaskUpdate", taskId=st.just("3"), status=st.just("completed")),
+)
 
 
 def incremental(all_steps: list[Step], cuts: Iterable[int]) -> Ledger:

@@ -25,10 +25,40 @@ from unremember.ledger import (
 )
 
 HOSTILE = st.sampled_from(
-    ["", " ", ":", "a: b", "x:", '"', '"a" b', "\\", "\n", "a\nb", "\r\n", "\u2028", "\x85", "\ud800",
-     "m12", "x3", "read", "exit=1", "$", "own", "#", "# x", "·", "한국어", "中文 路径", "👩‍💻", "\ufeffx", " x ",
-     "file a.py read m1", "\u3000x", "a\u00a0"]
-)  # fmt: skip
+    [
+        "",
+        " ",
+        ":",
+        "a: b",
+        "x:",
+        '"',
+        '"a" b',
+        "\\",
+        "\n",
+        "a\nb",
+        "\r\n",
+        "\u2028",
+        "\x85",
+        "\ud800",
+        "m12",
+        "x3",
+        "read",
+        "exit=1",
+        "$",
+        "own",
+        "#",
+        "# x",
+        "·",
+        "한국어",
+        "中文 路径",
+        "👩‍💻",
+        "\ufeffx",
+        " x ",
+        "file a.py read m1",
+        "\u3000x",
+        "a\u00a0",
+    ]
+)
 TEXT = st.one_of(HOSTILE, st.text(max_size=30), st.tuples(HOSTILE, HOSTILE).map("".join))
 NUMBER = st.integers(0, 10**6)
 COUNT = st.integers(0, 99)
@@ -134,9 +164,20 @@ def test_lines_are_short_and_speak_for_themselves():
 
 @pytest.mark.parametrize(
     "line",
-    ["", "what m1: x", "file", "ran 12: x", "test m1 exploded: x", "plan m1 maybe: x", "file a loud m1",
-     "error", "ran m1 quickly: x", "marks m1", 'file "a'],
-)  # fmt: skip
+    [
+        "",
+        "what m1: x",
+        "file",
+        "ran 12: x",
+        "test m1 exploded: x",
+        "plan m1 maybe: x",
+        "file a loud m1",
+        "error",
+        "ran m1 quickly: x",
+        "marks m1",
+        'file "a',
+    ],
+)
 def test_other_lines_are_refused(line: str):
     """A line that no ledger wrote is refused with one clear line."""
     with pytest.raises(InputError, match="not a line of a ledger"):

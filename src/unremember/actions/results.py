@@ -87,7 +87,8 @@ _ERROR = re.compile(
     |Exception\ in\ thread)
     | \b(?:command\ not\ found|not\ found$|[Nn]o\ such\ file|[Pp]ermission\ denied
     |[Cc]annot\ (?:find|open|read|import|access|resolve|be|stat|create|assign|use|convert|connect)
-        |[Cc]onnection\ refused|is\ not\ recognized|undefined(?::|\ (?:reference|symbol|method|variable
+        |[Cc]onnection\ refused|is\ not\ recognized|undefined(?::|\ (?:reference|symbol|method
+        |variable
         |name|is\ not))|[Uu]nresolved\ (?:import|reference|external)
         |[Uu]nhandled\ |core\ dumped|[Ss]egmentation\ fault|assertion\ (?:failed|`)|timed\ out
         |BUILD\ FAIL|Aborted\b|Killed\b
@@ -204,7 +205,7 @@ def is_error_line(line: str) -> bool:
     code that handle errors (`except ValueError:`) are none.
     """
     line = line[:LONGEST_LINE]
-    if not any(stem in line for stem in _STEMS):
+    if not any(map(line.__contains__, _STEMS)):
         return False
     line = line.strip("\r\n")
     return _ERROR.search(line) is not None and _NO_ERROR.search(line) is None
