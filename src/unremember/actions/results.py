@@ -62,6 +62,8 @@ _STEMS = (
 )  # fmt: skip
 """A line without any of these is no error line; the cheap check before the expression."""
 
+_STEM = re.compile("|".join(map(re.escape, _STEMS)))
+
 _NO_ERROR = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|problems|issues)\b"
     r"|\b(?:errors?|failures?|failed)\s*[:=]\s*(?:0\b|\[\]|none\b|null\b|nil\b|false\b)"
@@ -205,7 +207,7 @@ def is_error_line(line: str) -> bool:
     code that handle errors (`except ValueError:`) are none.
     """
     line = line[:LONGEST_LINE]
-    if not any(map(line.__contains__, _STEMS)):
+    if not _STEM.search(line):
         return False
     line = line.strip("\r\n")
     return _ERROR.search(line) is not None and _NO_ERROR.search(line) is None
