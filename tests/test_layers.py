@@ -33,6 +33,7 @@ ORDER = [
     "compression",
     "archive",
     "formats",
+    "library",
     "models",
     "tools",
     "strategies",

@@ -29,6 +29,7 @@ HEADING = (
     "Notes by the program, not by the user: earlier steps in excerpts, word for word; "
     "… marks gaps, …9 nine missing lines."
 )
+NAMES = "# Also seen"
 GAP = "…"
 """Stands between two kept lines where lines are missing."""
 
@@ -64,12 +65,14 @@ class OutlineEntry:
 class Notes:
     """What the program put into the history in place of what it forgot.
 
-    They stand right before the first message whose ordinal is at least `before`. `kept` are the
+    `names` were seen in what is missing: an index for recall. The notes
+    stand right before the first message whose ordinal is at least `before`. `kept` are the
     messages that stood beside them when they were written, the system's first, and `next` is the
     ordinal that was to come then.
     """
 
     outline: tuple[OutlineEntry, ...] = ()
+    names: tuple[str, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     facts: tuple[Fact, ...] = ()
     before: int = 0
@@ -77,7 +80,7 @@ class Notes:
     next: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.outline or self.ledger or self.facts)
+        return bool(self.outline or self.names or self.ledger or self.facts)
 
 
 def render(notes: Notes) -> str:
@@ -117,11 +120,15 @@ def _lines(notes: Notes) -> Iterator[str]:
     yield HEADING
     for entry in notes.outline:
         missing = f" …{entry.missing}" if entry.missing else ""
-        yield f"{handle(entry.ordinal)} {entry.title}{missing}"
+        title = f" {entry.title}" if entry.title else ""
+        yield f"{handle(entry.ordinal)}{title}{missing}"
         for excerpt in entry.excerpts:
             if excerpt.after_gap:
                 yield GAP
             yield f" {excerpt.text}"
+    if notes.names:
+        yield NAMES
+        yield " ".join(notes.names)
     if notes.ledger:
         yield "# Ledger"
         yield from ledgers.lines(notes.ledger)
@@ -135,8 +142,10 @@ def _parse(lines: list[str]) -> Notes:
         raise ValueError("not written by this version")
     facts_at = _index(lines, "# Facts", 1)
     ledger_at = _index(lines[:facts_at], "# Ledger", 1)
+    names_at = _index(lines[:ledger_at], NAMES, 1)
     return Notes(
-        outline=tuple(_parse_outline(lines[1:ledger_at])),
+        outline=tuple(_parse_outline(lines[1:names_at])),
+        names=tuple(" ".join(lines[names_at + 1 : ledger_at]).split()),
         ledger=ledgers.parse(lines[ledger_at + 1 : facts_at]) if ledger_at < facts_at else Ledger(),
         facts=tuple(map(_parse_fact, lines[facts_at + 1 :])),
     )
@@ -146,7 +155,7 @@ def _index(lines: list[str], wanted: str, start: int) -> int:
     return lines.index(wanted, start) if wanted in lines else len(lines)
 
 
-_ENTRY = re.compile(r"m([0-9]+) (.*?)(?: …([0-9]+))?", re.S)
+_ENTRY = re.compile(r"m([0-9]+)(?: (?!…)(.*?))?(?: …([0-9]+))?", re.DOTALL)
 
 
 def _parse_outline(lines: list[str]) -> Iterator[OutlineEntry]:
@@ -162,7 +171,7 @@ def _parse_outline(lines: list[str]) -> Iterator[OutlineEntry]:
         elif found := _ENTRY.fullmatch(line):
             if entry:
                 yield replace(entry, excerpts=tuple(excerpts))
-            entry, excerpts = OutlineEntry(int(found[1]), found[2], missing=int(found[3] or 0)), []
+            entry, excerpts = OutlineEntry(int(found[1]), found[2] or "", missing=int(found[3] or 0)), []
         else:
             raise ValueError(line)
     if entry:

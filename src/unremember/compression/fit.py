@@ -17,7 +17,7 @@ from unremember.actions import is_error_line
 from unremember.compression.choose import Chooser
 from unremember.compression.clip import clip_text
 from unremember.compression.job import Job
-from unremember.compression.material import LONG, Origin, gather, leaves
+from unremember.compression.material import LONG, Origin, call_text, gather
 from unremember.compression.outline import one_line, outline_of
 from unremember.compression.pins import Pinned, keep_pins, shorten
 from unremember.compression.worth import chances
@@ -203,14 +203,11 @@ def _trim_ledger(ledger: Ledger, share: int, weigh: Weigher) -> Ledger:
 
 def _carry_out(plan: Plan, job: Job) -> History:
     """Chooses lines until the result weighs the target, by exact counts."""
-    bare = _assemble(plan, ())
+    bare = _assemble(plan, (), ())
     if not plan.notes_allowed or job.weigh(bare) >= plan.target:
         return _without_notes(plan) if not plan.notes_allowed else bare
     material = gather(plan.history.steps, plan.history.notes.outline, _whole(plan))
-    # As they will stand in the outline: one blank before, a line break behind.
-    weights = [count + 1 for count in job.weigh.texts([" " + text for text in material.texts])]
-    chooser = Chooser(material, chances(material), weights)
-    _cover_kept(plan, chooser)
+    chooser = Chooser(material, chances(material), job.weigh.texts, _cut_texts(plan))
     _take_errors(chooser, int(plan.target * ERROR_SHARE))
     _take_dropped_pins(plan, chooser)
     return _fill_exactly(plan, job, chooser, job.weigh(bare))
@@ -219,11 +216,11 @@ def _carry_out(plan: Plan, job: Job) -> History:
 def _fill_exactly(plan: Plan, job: Job, chooser: Chooser, bare: int) -> History:
     """Fills, weighs, corrects the allowance by what was really used, and takes back what is over."""
     allowance = plan.target - bare
-    result = _assemble(plan, ())
+    result = _assemble(plan, (), ())
     for _ in range(6):
         before = len(chooser.taken)
         chooser.fill(allowance)
-        result = _assemble(plan, outline_of(chooser.material, chooser.chosen()))
+        result = _chosen(plan, chooser)
         unused = plan.target - job.weigh(result)
         if unused < 0 or unused <= plan.target * WASTE:
             break
@@ -236,7 +233,7 @@ def _fill_exactly(plan: Plan, job: Job, chooser: Chooser, bare: int) -> History:
         while chooser.taken and freed < over:
             freed += chooser.taken[-1].cost
             chooser.take_back()
-        result = _assemble(plan, outline_of(chooser.material, chooser.chosen()))
+        result = _chosen(plan, chooser)
     return result
 
 
@@ -247,15 +244,15 @@ def _whole(plan: Plan) -> set[int]:
     return tail | (plan.pinned.stay.keys() - plan.pinned.cut.keys())
 
 
-def _cover_kept(plan: Plan, chooser: Chooser) -> None:
-    """What cut messages and the ledger say need not be kept again."""
+def _cut_texts(plan: Plan) -> list[str]:
+    """What still stands of messages that were cut: it need not be kept again."""
     whole = _whole(plan)
-    cut = [plan.pinned.stay[ordinal].text for ordinal in plan.pinned.cut]
+    texts = [plan.pinned.stay[ordinal].text for ordinal in plan.pinned.cut]
     for message in (message for step in plan.tail for message in step.messages):
         if message.ordinal not in whole:
-            cut += [message.text, *(leaf for call in message.calls for leaf in leaves(call))]
-            cut += [result.text for result in message.results]
-    chooser.cover((*cut, *ledgers.lines(plan.ledger)))
+            texts += [message.text, *map(call_text, message.calls)]
+            texts += [result.text for result in message.results]
+    return texts
 
 
 def _take_errors(chooser: Chooser, share: int) -> None:
@@ -296,13 +293,18 @@ def _take_dropped_pins(plan: Plan, chooser: Chooser) -> None:
             chooser.take(line, "user")
 
 
-def _assemble(plan: Plan, outline: tuple[OutlineEntry, ...]) -> History:
-    """The history that a plan and an outline make."""
+def _chosen(plan: Plan, chooser: Chooser) -> History:
+    return _assemble(plan, outline_of(chooser.material, chooser.lines()), tuple(chooser.names()))
+
+
+def _assemble(plan: Plan, outline: tuple[OutlineEntry, ...], names: tuple[str, ...]) -> History:
+    """The history that a plan, an outline and an index of names make."""
     history = plan.history
     messages = _messages(plan)
     kept = (*history.system, *messages)
     notes = Notes(
         outline=outline,
+        names=names,
         ledger=plan.ledger,
         facts=history.notes.facts,
         before=plan.tail[0].ordinal if plan.tail else history.next_ordinal,

@@ -23,9 +23,8 @@ from unremember.notes import OutlineEntry, may_stand_in_notes
 LONG = 400
 """Characters above which a line is split, at a sentence where there is one."""
 
-_TERM = re.compile(
-    r"[^\W\u3040-\u30ff\u3400-\u9fff]+(?:[.\-][^\W\u3040-\u30ff\u3400-\u9fff]+)*|[\u3040-\u30ff\u3400-\u9fff]+"
-)
+_WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff]+"
+_TERM = re.compile(rf"{_WORD}(?:[.\-/]+{_WORD})*|[\u3040-\u30ff\u3400-\u9fff]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -139,7 +138,7 @@ class _Collector:
     ) -> None:
         number = self._open(Entry(ordinal, index, Origin.CALL, call=call, result=result))
         entry = self.material.entries[number]
-        said = [line for leaf in leaves(call) for line in split_lines(leaf)]
+        said = list(split_lines(call_text(call)))
         got = list(split_lines(result.text)) if result else []
         entry.length = len(said) + len(got)
         self._lines(list(enumerate(got, len(said))), number, Origin.RESULT, stays)
@@ -216,8 +215,22 @@ class _Collector:
 
 
 def terms_of(line: str) -> set[str]:
-    """The distinct terms of a line: names and words; pairs of signs in scripts without spaces."""
+    """The distinct terms of a line.
+
+    Names and words as they stand; of a dotted name its last part too; of a path its last part and
+    its last two; pairs of signs in scripts without spaces.
+    """
     terms = set(_TERM.findall(line))
+    for term in [term for term in terms if "/" in term or "." in term]:
+        if "/" in term:
+            terms.discard(term)
+            parts = term.split("/")
+            terms.add(parts[-1])
+            if len(parts) > 1:
+                terms.add(f"{parts[-2]}/{parts[-1]}")
+            term = parts[-1]
+        if "." in term:
+            terms.add(term.rpartition(".")[2])
     if not line.isascii():
         for term in [term for term in terms if _CJK.match(term)]:
             terms.discard(term)
@@ -246,6 +259,11 @@ def _pieces(line: str) -> Iterator[str]:
         yield line[start:end]
         start = end
     yield line[start:]
+
+
+def call_text(call: ToolCall) -> str:
+    """A call as it is read: the tool's name and its arguments, each argument on lines of its own."""
+    return " ".join((call.name, "\n".join(leaves(call)))).rstrip()
 
 
 def leaves(call: ToolCall) -> list[str]:

@@ -43,10 +43,10 @@ def head(entry: Entry, *, has_main: bool) -> str:
         return entry.old.title
     if entry.call is None:
         return {Origin.AGENT: "agent", Origin.USER: "user"}.get(entry.origin, "program")
-    what = entry.call.name if has_main else actions.title(entry.call)
     came = actions.outcome(entry.call, entry.result or _NONE)
     # That it went well, or how many lines it gave, is what a reader expects anyway.
-    return one_line(what if _PLAIN.fullmatch(came) else f"{what} → {came}")
+    came = "" if _PLAIN.fullmatch(came) else f"→ {came}"
+    return one_line(came if has_main else f"{actions.title(entry.call)} {came}")
 
 
 _PLAIN = re.compile(r"ok|[0-9,]+ lines?|")

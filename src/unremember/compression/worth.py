@@ -38,7 +38,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 def is_name(text: str) -> bool:
     """Whether a term looks like the name of something rather than a word."""
     return bool(
-        "_" in text or "." in text or "-" in text or _DIGIT.search(text) or _CAMEL.search(text)
+        "_" in text or "." in text or "/" in text or "-" in text or _DIGIT.search(text) or _CAMEL.search(text)
     )
 
 
@@ -71,7 +71,7 @@ def features(material: Material) -> list[tuple[float, ...]]:
 def _row(term: Term, newest: int, parts: list[int]) -> tuple[float, ...]:
     text = term.text
     camel, digit = bool(_CAMEL.search(text)), bool(_DIGIT.search(text))
-    name = "_" in text or "." in text or "-" in text or digit or camel
+    name = "_" in text or "." in text or "/" in text or "-" in text or digit or camel
     calls, lines = log1p(term.calls), log1p(term.lines)
     return (
         1.0,
