@@ -181,7 +181,9 @@ def scrub_message(message: Message, ordinals: Collection[int]) -> Message:
                     parts.append(Text(PURGED))
     if tuple(parts) == message.parts:
         return message
-    return replace(message, parts=tuple(parts), source=None)
+    # What stands there now is no user's word, and need not be kept like one.
+    kind = "program" if whole and message.role == "user" else message.kind
+    return replace(message, parts=tuple(parts), kind=kind, source=None)
 
 
 def _scrub_result(result: ToolResult) -> ToolResult:

@@ -151,7 +151,7 @@ class SqliteArchive:
         return id
 
     def purge(self, what: Purge) -> int:
-        """See `Archive.purge`. The file becomes smaller; that takes time in all that it holds."""
+        """See `Archive.purge`. It takes time in all that the file holds, and makes it smaller."""
         with self._lock:
             with self._writing() as rows:
                 self._check_index(rows)
@@ -159,8 +159,8 @@ class SqliteArchive:
                 if rows.indexed:
                     # Merges the index, so that no old piece of it is left.
                     rows.connection.execute("INSERT INTO words (words) VALUES ('optimize')")
-            self._shrink()
             remove_backups(self.path)
+            self._wipe()
         return gone
 
     def _purge(self, rows: Rows, what: Purge) -> int:
@@ -199,16 +199,20 @@ class SqliteArchive:
                 "FTS5), so nothing was purged; purge with another Python"
             )
 
-    def _shrink(self) -> None:
-        """Leaves nothing of what was deleted in the file or its write-ahead log."""
+    def _wipe(self) -> None:
+        """Leaves nothing of what was deleted in the write-ahead log, and makes the file smaller."""
         with translated(self.path):
-            self._connection.execute("VACUUM")
             busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise ArchiveError(
                 f"purged from {self.path}, but another process is reading it, and until it is done "
                 "its write-ahead log may hold what was purged; purge again then"
             )
+        # What was deleted is overwritten by now. Where there is no space or no moment to make the
+        # file smaller, it stays as large as it was.
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """See `Archive.close`."""
