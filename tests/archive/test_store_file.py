@@ -17,10 +17,20 @@ from pathlib import Path
 import pytest
 from sayings import TALK, says
 
-from unremember.archive import Opened, Said, SqliteArchive, set_aside, view
+from unremember.archive import (
+    Opened,
+    Said,
+    SqliteArchive,
+    compressed,
+    said,
+    set_aside,
+    view,
+)
 from unremember.archive.schema import MIGRATIONS, connect
 from unremember.errors import ArchiveError, ArchiveTooNew
+from unremember.history import History
 from unremember.messages import Message, Text
+from unremember.notes import Notes, OutlineEntry
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -69,6 +79,29 @@ def test_everything_is_there_after_opening_again(tmp_path: Path):
     with SqliteArchive(tmp_path / "a.db") as archive:
         assert list(archive.entries("talk")) == before
     assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_conversation_that_was_compressed_twice_is_resumed(tmp_path: Path):
+    """Quit and resumed, it is seen as before, goes on where it was, and repeats nothing (F16)."""
+    path = tmp_path / "a.db"
+    with SqliteArchive(path) as archive:
+        archive.append("talk", Opened(), says("system", "rules"))
+        for turn in range(2):
+            archive.append("talk", *(says("user", f"{turn}.{n} " * 300) for n in range(40)))
+            history = view(archive.entries("talk"))
+            outline = (*history.notes.outline, OutlineEntry(2 + 40 * turn, f"turn {turn}"))
+            notes = Notes(outline, next=history.next_ordinal)
+            after = History(history.system, history.messages[-3:], notes)
+            archive.append("talk", compressed(after, said(archive.entries("talk"))))
+        before = view(archive.entries("talk"))
+    with SqliteArchive(path) as archive:
+        resumed = view(archive.entries("talk"), resume=True)
+        assert resumed == before
+        assert [m.ordinal for m in resumed.messages] == [79, 80, 81]
+        archive.append("talk", says("user", "Go on."))
+        ordinals = [m.ordinal for m in view(archive.entries("talk")).messages]
+        assert ordinals == [79, 80, 81, 82]
+        assert len(said(archive.entries("talk"))) == 82
 
 
 def test_a_closed_archive_says_so(tmp_path: Path):

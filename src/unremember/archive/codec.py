@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar, cast
-
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from unremember.archive.entries import (
     Answered,
@@ -31,6 +29,10 @@ from unremember.archive.entries import (
 )
 from unremember.errors import InputError
 from unremember.notes import Notes
+
+# pydantic takes longer to import than all the rest; only who opens an archive pays for it.
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 KINDS: dict[str, type[Entry]] = {
     kind.__name__: kind
@@ -68,12 +70,16 @@ class Damaged(ValueError):
 def _adapter(kind: type[_E]) -> TypeAdapter[tuple[_E]]:
     # Parts are told apart by their fields, so an unknown field must not be overlooked. In a tuple,
     # because pydantic takes a config for a bare dataclass from nowhere else than the class itself.
+    from pydantic import ConfigDict, TypeAdapter
+
     config = ConfigDict(extra="forbid")
     return TypeAdapter(cast("type[tuple[_E]]", types.GenericAlias(tuple, (kind,))), config=config)
 
 
 @cache
 def _notes_adapter() -> TypeAdapter[Notes]:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(Notes)
 
 
@@ -100,11 +106,12 @@ def encode(entry: Entry) -> bytes:
 
 def decode(kind: str, body: bytes) -> Entry:
     """The inverse of `encode`. Raises `Damaged` when the bytes are no such entry."""
+    # pydantic's own error is a ValueError as well.
     try:
         raw = body if body.startswith(b"[") else zlib.decompress(body)
         tree, pool = json.loads(raw.decode("utf-8", "surrogatepass"))
         return _built(KINDS[kind], _unpooled(tree, pool) if pool else tree)
-    except (ValidationError, ValueError, LookupError, TypeError, zlib.error) as error:
+    except (ValueError, LookupError, TypeError, zlib.error) as error:
         raise Damaged(f"{type(error).__name__} in an entry of kind {kind}") from error
 
 

@@ -94,25 +94,25 @@ class Rows:
     def create(self, id: str, opened: Opened, tail: Tail, at: int) -> Place:
         """Makes the row of a new conversation."""
         nth = 0 if opened.forked_at or not opened.parent else self._next_agent(opened.parent)
-        key = self.connection.execute(
+        made = self.connection.execute(
             "INSERT INTO conversation"
             " (id, parent, forked_at, nth, number, next_ordinal, open_calls, started, last)"
-            " VALUES (?, ?, ?, ?, 0, 0, x'', ?, ?) RETURNING key",
+            " VALUES (?, ?, ?, ?, 0, 0, x'', ?, ?)",
             (id, opened.parent, opened.forked_at, nth, at, at),
-        ).fetchone()[0]
-        return Place(key, id, tail, opened.forked_at)
+        )
+        return Place(_new_key(made), id, tail, opened.forked_at)
 
     def _next_agent(self, parent: str) -> int:
-        return self.connection.execute(
-            "UPDATE conversation SET agents = agents + 1 WHERE id = ? RETURNING agents",
-            (lineage.root(self.infos(), parent),),
-        ).fetchone()[0]
+        counter = (lineage.root(self.infos(), parent),)
+        self.connection.execute("UPDATE conversation SET agents = agents + 1 WHERE id = ?", counter)
+        found = self.connection.execute("SELECT agents FROM conversation WHERE id = ?", counter)
+        return found.fetchone()[0]
 
     def write(self, place: Place, taken: Taken, at: int) -> None:
         """Adds an entry."""
-        key = self.connection.execute(
+        made = self.connection.execute(
             "INSERT INTO entry (conversation, number, kind, at, ordinal, span, body)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key",
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 place.key,
                 taken.number,
@@ -122,8 +122,8 @@ class Rows:
                 taken.span,
                 encode(taken.entry),
             ),
-        ).fetchone()[0]
-        self._index(key, taken.entry)
+        )
+        self._index(_new_key(made), taken.entry)
 
     def save_tail(self, place: Place, tail: Tail, at: int) -> None:
         """Notes where a conversation ends now."""
@@ -286,6 +286,12 @@ class RowsPast:
     def is_compression(self, number: int) -> bool:
         """See `intake.Past`."""
         return self.rows.kind_at(self._pieces(), number) == "Compressed"
+
+
+def _new_key(made: sqlite3.Cursor) -> int:
+    # Not RETURNING: SQLite knows it since 3.35 only, and Python 3.11 is still run with older ones.
+    assert made.lastrowid is not None
+    return made.lastrowid
 
 
 def _document(entry: Entry) -> str:

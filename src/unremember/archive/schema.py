@@ -120,7 +120,7 @@ def upgrade(connection: sqlite3.Connection, path: Path, migrations: Migrations) 
         version = _version(connection)
         if version > len(migrations):
             raise too_new(path, version, len(migrations))
-        if not version and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        if not version and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             raise foreign(path)
         for statements in migrations[version:]:
             for statement in statements:

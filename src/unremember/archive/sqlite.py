@@ -192,7 +192,7 @@ class SqliteArchive:
             self._add(place, [Purged(what)], micros(self._clock()))
 
     def _check_index(self, rows: Rows) -> None:
-        table = rows.connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'words'")
+        table = rows.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'")
         if table.fetchone() and not rows.indexed:
             raise ArchiveError(
                 f"{self.path} has a search index that this Python cannot change (its SQLite has no "
