@@ -37,7 +37,7 @@ BONUS = {
 FADE = 0.02
 """How fast the bonus fades with each step of age."""
 
-NAMED = 0.6
+NAMED = 0.4
 """Share of a name's worth that it has in the index, outside of any line."""
 
 INDEX = 400
@@ -118,13 +118,13 @@ class Chooser:
         """What a line would add in tokens: itself, a mark for the gap, its entry if it is the first."""
         return self._cost(line)
 
-    def take(self, line: int, reason: str) -> None:
-        """Takes a line, with the main line of its entry if it is the entry's first."""
+    def take(self, line: int, reason: str, *, alone: bool = False) -> None:
+        """Takes a line, with the main line of its entry if it is the entry's first and not `alone`."""
         number = self.material.entry[line]
         act = Taken(self._cost(line), reason)
         if number not in self._places:
             self._places[number] = set()
-            if self._brings_main(number, line):
+            if self._brings_main(number, line) and not alone:
                 self._add(self.material.entries[number].main, act)
         self._add(line, act)
         self._did(act)

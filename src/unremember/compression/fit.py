@@ -29,13 +29,15 @@ from unremember.messages import Message, Text, ToolResult
 from unremember.notes import Notes, OutlineEntry, runs
 from unremember.tokens import PER_MESSAGE, Weigher
 
-TAIL = 0.12
+TAIL = 0.1
 """Share of the target up to which the newest steps stay whole."""
 
-NEWEST = 0.15
-"""Share of what pins leave that the very newest step may take before it is clipped."""
+NEWEST = (0.1, 0.4, 1 / 50_000)
+"""Share of the room that the very newest step may take before it is clipped: from the first to the
+second number, growing with each token of the target by the third. The agent is about to act on it,
+but in a small target a single large result would push out everything else."""
 
-LEDGER = 0.06
+LEDGER = 0.04
 """Share of the target that the ledger may take."""
 
 ERRORS = 12
@@ -116,7 +118,7 @@ def _plans(history: History, job: Job) -> Iterator[Plan]:
         if free <= 0:
             continue
         for pool_share, newest, ledger_share, notes in (
-            (0.5, NEWEST, LEDGER, True),
+            (0.5, _newest_share(target), LEDGER, True),
             (0.4, 0.3, 0.0, True),
             (0.3, 0.4, 0.0, False),
             (0.15, 0.2, 0.0, False),
@@ -135,6 +137,11 @@ def _plans(history: History, job: Job) -> Iterator[Plan]:
                 history, target, old, tail, pinned,
                 _trim_ledger(ledger, int(target * ledger_share), weigh), notes,
             )  # fmt: skip
+
+
+def _newest_share(target: int) -> float:
+    least, most, growth = NEWEST
+    return min(most, least + target * growth)
 
 
 def _newest_whole(
@@ -273,7 +280,8 @@ def _take_errors(chooser: Chooser, share: int) -> None:
 
 
 _ERROR_NAME = re.compile(
-    r"(?i:error|exception|failure|fatal|traceback|\bfail(?:ed)?)\b|(?i:exit|return) ?(?:code|status)\W{0,3}[1-9]"
+    r"(?:Error|Exception|Failure|\b[Ee]rror(?:\[\w+\])?)\s*[:(]|\b[Ff]atal:"
+    r"|(?i:exit|return)[ _]?(?:code|status)\W{0,3}[1-9]"
 )
 
 

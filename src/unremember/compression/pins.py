@@ -158,20 +158,18 @@ def _rules(text: str) -> list[tuple[int, int]]:
 
 
 def _spliced(text: str, spans: list[tuple[int, int]], ordinal: int) -> str:
-    """The passages of `text` in order, gaps marked; small gaps are filled instead."""
-    out: list[str] = []
-    at = 0
+    """The passages of `text` in order; small gaps are filled, others marked.
+
+    The first mark says how much is missing in all and names the handle; further gaps are one sign.
+    """
+    passages: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if start > at:
-            gap = text[at:start]
-            if len(gap) <= SMALL_GAP:
-                out.append(gap)
-            else:
-                out.append(
-                    f"\n{mark(start - at, 'characters', ordinal)}\n"
-                    if "\n" in gap
-                    else f" {mark(start - at, 'characters', ordinal)} "
-                )
-        out.append(text[max(start, at) : end])
-        at = max(at, end)
-    return "".join(out)
+        if passages and start - passages[-1][1] <= SMALL_GAP:
+            passages[-1] = (passages[-1][0], max(end, passages[-1][1]))
+        else:
+            passages.append((start, end))
+    missing = len(text) - sum(end - start for start, end in passages)
+    if passages == [(0, len(text))] or not missing:
+        return text
+    first, *others = (text[start:end].strip("\n") for start, end in passages)
+    return "\n…\n".join([f"{first}\n{mark(missing, 'characters', ordinal)}\n{others[0]}", *others[1:]])

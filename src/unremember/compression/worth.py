@@ -22,12 +22,12 @@ FEATURES = (
 """Names of the features, in the order of `features`."""
 
 WEIGHTS = (
-    -1.94, -0.48, 0.41, 0.06, -0.11, -0.14, 1.42, 0.56, 1.06,
-    -0.44, 0.47, 0.16, 0.03, 0.09, -0.09, 0.05, 0.07,
-    -1.08, -0.41, -0.11, -0.26, -0.03, -0.52,
+    -1.68, -1.68, 0.29, 0.13, -0.12, -0.17, 2.13, 0.78, 0.81,
+    0.13, 0.29, 0.13, -0.01, 0.03, -0.04, 0.54, -0.03,
+    -0.99, -0.58, -0.17, -0.36, 0.25, -0.18,
 )  # fmt: skip
 
-WORD = 0.1
+WORD = 0.08
 """What a plain word is worth beside a name of the same chance: it is easier to find again."""
 
 _CAMEL = re.compile(r"[a-z][A-Z]")
