@@ -148,3 +148,11 @@ def test_damaged_bytes_are_told(body: bytes):
         decode("Said", body)
     with pytest.raises(Damaged):
         decode("NoSuchKind", encode(Opened()))
+
+
+def test_notes_of_an_earlier_release_are_read():
+    """A field of the notes that is no more is left out; a message is never read by halves."""
+    stored = b'[{"system":[],"messages":[[2,3]],"notes":{"outline":[],"mood":"good","next":7}},[]]'
+    assert decode("Compressed", stored) == Compressed(messages=((2, 3),), notes=Notes(next=7))
+    with pytest.raises(Damaged):
+        decode("Said", b'[{"message":{"role":"user","parts":[{"text":"a","mood":"good"}]}},[]]')

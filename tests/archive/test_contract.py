@@ -428,3 +428,14 @@ def test_parallel_results_in_one_message(archive: Archive):
 def test_new_ids_differ():
     """Ids for conversations do not collide."""
     assert len({new_id() for _ in range(1000)}) == 1000
+
+
+def test_a_compression_that_keeps_what_nobody_said(archive: Archive):
+    """Such an entry cannot be replayed: the error names it, and undoing it mends the view."""
+    archive.append("talk", *TALK)
+    before = view(archive.entries("talk"))
+    number = archive.append("talk", Compressed(messages=((90, 1),)))
+    with pytest.raises(ArchiveError, match=f"entry {number} keeps m90"):
+        view(archive.entries("talk"))
+    archive.append("talk", Undone(number))
+    assert view(archive.entries("talk")) == before
