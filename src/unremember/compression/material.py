@@ -176,7 +176,7 @@ class _Collector:
             self.material.ids,
         )
         step = material.entries[number].step
-        in_call: set[int] = set()
+        in_call: dict[int, None] = {}
         for place, line in lines:
             key = line.strip()
             if len(key) < 2:
@@ -204,7 +204,7 @@ class _Collector:
             if stays:
                 material.covered.update(terms)
             if origin is Origin.CALL:
-                in_call.update(terms)
+                in_call.update(dict.fromkeys(terms))
             elif origin is Origin.USER:
                 for term in terms:
                     known[term].by_user = True
@@ -214,28 +214,28 @@ class _Collector:
             about.last_call = max(about.last_call, step)
 
 
-def terms_of(line: str) -> set[str]:
-    """The distinct terms of a line.
+def terms_of(line: str) -> list[str]:
+    """The distinct terms of a line, in the same order for the same line.
 
     Names and words as they stand; of a dotted name its last part too; of a path its last part and
     its last two; pairs of signs in scripts without spaces.
     """
-    terms = set(_TERM.findall(line))
-    for term in [term for term in terms if "/" in term or "." in term]:
-        if "/" in term:
-            terms.discard(term)
-            parts = term.split("/")
-            terms.add(parts[-1])
-            if len(parts) > 1:
-                terms.add(f"{parts[-2]}/{parts[-1]}")
-            term = parts[-1]
-        if "." in term:
-            terms.add(term.rpartition(".")[2])
+    terms = dict.fromkeys(_TERM.findall(line))
+    if "." in line or "/" in line:
+        for term in [term for term in terms if "/" in term or "." in term]:
+            if "/" in term:
+                del terms[term]
+                before, _, last = term.rpartition("/")
+                terms[last] = None
+                terms[f"{before.rpartition('/')[2]}/{last}"] = None
+                term = last
+            if "." in term:
+                terms[term.rpartition(".")[2]] = None
     if not line.isascii():
         for term in [term for term in terms if _CJK.match(term)]:
-            terms.discard(term)
-            terms.update(term[i : i + 2] for i in range(max(1, len(term) - 1)))
-    return terms
+            del terms[term]
+            terms.update(dict.fromkeys(term[i : i + 2] for i in range(max(1, len(term) - 1))))
+    return list(terms)
 
 
 def split_lines(text: str) -> Iterator[str]:
