@@ -37,6 +37,12 @@ BONUS = {
 FADE = 0.02
 """How fast the bonus fades with each step of age."""
 
+BESIDE = 1.7
+"""How much more a line is worth beside a kept one: a passage can be read, a single line is a clue."""
+
+BESIDE_TOKEN = 0.0005
+"""What a line beside a kept one is worth per token whatever it says."""
+
 NAMED = 0.4
 """Share of a name's worth that it has in the index, outside of any line."""
 
@@ -201,6 +207,8 @@ class Chooser:
         total = 0.0
         for term in self.material.terms[line]:
             total += still[term]
+        if self._is_beside(line):
+            total = total * BESIDE + BESIDE_TOKEN * self.weights[line]
         bonus = BONUS[self.material.origin[line]]
         if bonus:
             age = self.material.steps - self.material.entries[self.material.entry[line]].step
@@ -217,6 +225,13 @@ class Chooser:
         place = self.material.place[line]
         beside = (place - 1 in places) + (place + 1 in places)
         return max(1, self.weights[line] + GAP * (1 - beside))
+
+    def _is_beside(self, line: int) -> bool:
+        places = self._places.get(self.material.entry[line])
+        if not places:
+            return False
+        place = self.material.place[line]
+        return place - 1 in places or place + 1 in places
 
     def _brings_main(self, number: int, line: int) -> bool:
         main = self.material.entries[number].main
