@@ -9,8 +9,17 @@ UnrememberError
 ├── CannotCompress        compressing again and again frees too little
 ├── NeedsAsync            a synchronous call would need a running event loop
 ├── UnknownHandle         a handle that names nothing in this conversation
-└── ArchiveError          the archive cannot be read or written
-    └── ArchiveTooNew     written by a newer version; left untouched
+├── ArchiveError          the archive cannot be read or written
+│   └── ArchiveTooNew     written by a newer version; left untouched
+├── ModelError            a model could not be asked, or did not answer
+│   ├── MissingKey        no API key; names the environment variable
+│   ├── UnknownModel      no such model, provider, file or package; names it
+│   ├── Unreachable       the host does not answer; names it
+│   ├── TimedOut          the deadline passed
+│   └── ProviderRefused   the provider said no, in its own words
+│       └── ContextTooLong the request is larger than the model's window
+├── ToolError             a tool failed; becomes a failed result, never ends a run
+└── GraphError            a strategy that cannot be built or cannot go on
 ```
 
 Each message is one line that says what was wrong, where, and what to do.
@@ -73,3 +82,50 @@ class ArchiveError(UnrememberError):
 
 class ArchiveTooNew(ArchiveError):
     """The archive was written by a newer version of Unremember; it was not touched."""
+
+
+class ModelError(UnrememberError):
+    """A model could not be asked, or gave no usable answer."""
+
+
+class MissingKey(ModelError):
+    """No API key was found; the message names the environment variable to set."""
+
+
+class UnknownModel(ModelError):
+    """A provider, model, model file or the package behind it that does not exist here."""
+
+
+class Unreachable(ModelError):
+    """The host of a model does not answer, or cut the connection again and again."""
+
+
+class TimedOut(ModelError):
+    """No complete answer within the deadline, retries included."""
+
+
+class ProviderRefused(ModelError):
+    """The provider answered with an error; the message holds its own words.
+
+    `status` is the HTTP status, 0 where there was none.
+    """
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class ContextTooLong(ProviderRefused):
+    """The request is larger than the model's window; `limit` is in tokens, if the provider said it."""
+
+    def __init__(self, message: str, status: int = 0, limit: int | None = None) -> None:
+        self.limit = limit
+        super().__init__(message, status)
+
+
+class ToolError(UnrememberError):
+    """A tool failed: the text goes to the model as a failed result and never ends a run."""
+
+
+class GraphError(UnrememberError):
+    """A strategy that cannot be built as it stands, or cannot go on; the message names the node."""
