@@ -19,7 +19,7 @@ from unremember.compression.worth import is_name
 GAP = 2
 """Tokens of the mark for missing lines."""
 
-OPEN = 7
+OPEN = 6
 """Tokens of the line that opens an entry: its handle, what came of it, how much is missing."""
 
 MAIN = 60
@@ -37,7 +37,7 @@ BONUS = {
 FADE = 0.02
 """How fast the bonus fades with each step of age."""
 
-BESIDE = 1.7
+BESIDE = 1.5
 """How much more a line is worth beside a kept one: a passage can be read, a single line is a clue."""
 
 BESIDE_TOKEN = 0.0005
