@@ -23,6 +23,9 @@ from unremember.notes import OutlineEntry, may_stand_in_notes
 LONG = 400
 """Characters above which a line is split, at a sentence where there is one."""
 
+SHORTEST = 2
+"""Characters of the shortest line that is looked at."""
+
 _WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff]+"
 _TERM = re.compile(rf"{_WORD}(?:[.\-/]+{_WORD})*|[\u3040-\u30ff\u3400-\u9fff]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -169,49 +172,51 @@ class _Collector:
         self, lines: list[tuple[int, str]], number: int, origin: Origin, stays: bool
     ) -> None:
         """Takes in lines that were not met before; what is known of their terms is brought up to date."""
-        material, seen, known, ids = (
-            self.material,
-            self.seen,
-            self.material.known,
-            self.material.ids,
-        )
+        material, seen = self.material, self.seen
         step = material.entries[number].step
-        in_call: dict[int, None] = {}
+        touched: set[int] = set()
         for place, line in lines:
             key = line.strip()
-            if len(key) < 2:
+            if len(key) < SHORTEST:
                 continue
             terms = seen.get(key)
             if terms is None:
-                found: list[int] = []
-                for text in terms_of(key):
-                    term = ids.get(text)
-                    if term is None:
-                        term = ids[text] = len(known)
-                        known.append(Term(text, step))
-                    known[term].lines += 1
-                    found.append(term)
-                terms = seen[key] = tuple(found)
+                terms = seen[key] = self._terms(key, step)
                 if not stays and may_stand_in_notes(line):
                     material.texts.append(line)
                     material.entry.append(number)
                     material.place.append(place)
                     material.origin.append(origin)
                     material.terms.append(terms)
-            for term in terms:
-                about = known[term]
-                about.first, about.first_origin = step, origin
-            if stays:
-                material.covered.update(terms)
-            if origin is Origin.CALL:
-                in_call.update(dict.fromkeys(terms))
-            elif origin is Origin.USER:
-                for term in terms:
-                    known[term].by_user = True
-        for term in in_call:
+            touched.update(terms)
+        if stays:
+            material.covered.update(touched)
+        self._touch(touched, step, origin)
+
+    def _terms(self, line: str, step: int) -> tuple[int, ...]:
+        """The terms of a new line; terms met for the first time become known."""
+        known, ids = self.material.known, self.material.ids
+        found: list[int] = []
+        for text in terms_of(line):
+            term = ids.get(text)
+            if term is None:
+                term = ids[text] = len(known)
+                known.append(Term(text, step))
+            known[term].lines += 1
+            found.append(term)
+        return tuple(found)
+
+    def _touch(self, terms: set[int], step: int, origin: Origin) -> None:
+        """One text more, older than those before, that holds these terms."""
+        known = self.material.known
+        for term in terms:
             about = known[term]
-            about.calls += 1
-            about.last_call = max(about.last_call, step)
+            about.first, about.first_origin = step, origin
+            if origin is Origin.CALL:
+                about.calls += 1
+                about.last_call = max(about.last_call, step)
+            elif origin is Origin.USER:
+                about.by_user = True
 
 
 def terms_of(line: str) -> list[str]:
