@@ -26,7 +26,7 @@ MAIN = 60
 """Tokens up to which the line that says what was done is opened with its entry."""
 
 BONUS = {
-    Origin.AGENT: 0.0015,
+    Origin.AGENT: 0.004,
     Origin.CALL: 0.0015,
     Origin.USER: 0.003,
     Origin.RESULT: 0.0,
