@@ -1,0 +1,39 @@
+"""Tools: plain typed functions that a model can call, and what they may reach."""
+
+from unremember.tools.base import (
+    CAP,
+    Answer,
+    Approve,
+    Context,
+    Effect,
+    Output,
+    Question,
+    Ran,
+    State,
+    Tool,
+    approve_all,
+    refuse_all,
+)
+from unremember.tools.define import tool
+from unremember.tools.running import run_call
+from unremember.tools.sandbox import Sandbox
+from unremember.tools.workspace import Workspace
+
+__all__ = [
+    "CAP",
+    "Answer",
+    "Approve",
+    "Context",
+    "Effect",
+    "Output",
+    "Question",
+    "Ran",
+    "Sandbox",
+    "State",
+    "Tool",
+    "Workspace",
+    "approve_all",
+    "refuse_all",
+    "run_call",
+    "tool",
+]
