@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """A compression was done. Weights are in tokens; `levels` counts steps at each level of detail."""
+    """A compression was done. Weights are in tokens; `levels` counts steps at each level."""
 
     before: int
     after: int
@@ -29,7 +29,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """A pin did not fit whole (rule R3): the message `ordinal` was cut from `before` to `after` tokens."""
+    """A pin did not fit whole (rule R3): message `ordinal`, cut from `before` to `after` tokens."""
 
     ordinal: int
     before: int
@@ -44,7 +44,14 @@ class Recalled:
     tokens: int
 
 
-Event = Compressed | Refused | Shortened | Recalled
+@dataclass(frozen=True, slots=True)
+class Unconfined:
+    """Commands run without a sandbox: with network and with the user's rights. Said once."""
+
+    reason: str
+
+
+Event = Compressed | Refused | Shortened | Recalled | Unconfined
 Emit = Callable[[Event], None]
 
 
