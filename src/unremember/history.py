@@ -22,7 +22,7 @@ from unremember.notes import Notes
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The smallest piece that can be forgotten safely: one message, or a call with all its results."""
+    """The smallest piece to be forgotten safely: one message, or a call with all its results."""
 
     messages: tuple[Message, ...]
 
@@ -96,7 +96,7 @@ class _Prefix(Sequence[Message]):
         return f"<{self._length} messages>"
 
     def extended(self, new: Sequence[Message]) -> _Prefix:
-        """These and the new ones; the log is copied only when another history grew from it first."""
+        """These and the new ones; the log is copied only if another history grew from it first."""
         shared = len(self.log.items) == self._length
         log = self.log if shared else MessageLog(self)
         log.items.extend(new)
@@ -137,7 +137,7 @@ class History:
 
     @property
     def log(self) -> MessageLog:
-        """The log that the messages are a prefix of; shared by histories that extend one another."""
+        """The log that the messages begin; shared by histories that extend one another."""
         assert isinstance(self.messages, _Prefix)
         return self.messages.log
 
@@ -194,12 +194,12 @@ class History:
 
     @property
     def pins(self) -> tuple[Message, ...]:
-        """What every compression keeps word for word, oldest first: the user's words and pinned messages."""
+        """What every compression keeps word for word, oldest first: user and pinned messages."""
         return tuple(message for message in self.messages if is_pin(message))
 
 
 def is_pin(message: Message) -> bool:
-    """Whether a message holds words that must be kept: a user's, a later system message, or pinned."""
+    """Whether a message holds words to be kept: a user's, a later system message, or pinned."""
     if message.pinned or message.role == "system":
         return True
     return (
@@ -210,7 +210,7 @@ def is_pin(message: Message) -> bool:
 
 
 def split_steps(messages: Iterable[Message]) -> Iterator[Step]:
-    """Groups messages into steps: an assistant message with calls takes all messages with its results."""
+    """Groups messages into steps: a message with calls takes all messages with its results."""
     group: list[Message] = []
     for message in messages:
         if group and not message.results:
@@ -256,7 +256,7 @@ def _open_after(message: Message, open_calls: tuple[ToolCall, ...]) -> tuple[Too
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Something that was broken in foreign data and how it was mended; `where` is a place in the data."""
+    """What was broken in foreign data and how it was mended; `where` is a place in the data."""
 
     where: str
     what: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from unremember.compression import Job, fit
@@ -12,8 +11,7 @@ from unremember.compression.report import Report, report_on
 from unremember.errors import InputError
 from unremember.events import Emit, ignore
 from unremember.formats import anthropic, openai_chat, openai_responses
-from unremember.formats.base import conversation, history_of
-from unremember.history import History
+from unremember.formats.base import conversation
 from unremember.tokens import Budget, Counter, Weigher, default_counter
 
 Form = Literal["openai", "anthropic", "responses"]

@@ -183,5 +183,9 @@ def find(messages: Iterable[Message], ordinal: int) -> Message | ToolCall | Tool
     for message in messages:
         if message.ordinal <= ordinal < message.ordinal + message.span:
             parts = dict(message.numbered_parts())
-            return message if ordinal == message.ordinal and not message.is_single_result else parts[ordinal]
+            return (
+                message
+                if ordinal == message.ordinal and not message.is_single_result
+                else parts[ordinal]
+            )
     return None

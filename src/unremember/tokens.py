@@ -41,7 +41,7 @@ class Counter:
 
 
 def exact_counter(model: str = "") -> Counter:
-    """The o200k count of `toktok-rs`, times the factor of the model's family; exact for o200k models.
+    """The o200k count of `toktok-rs` times the factor of the model's family; exact for o200k.
 
     Loads the tables on the first count (about half a second). Raises `InputError` if the package
     is missing.
@@ -53,7 +53,7 @@ def exact_counter(model: str = "") -> Counter:
             "exact counting needs the package toktok-rs: pip install 'unremember[tokens]'"
         ) from None
 
-    batch: Any = toktok.batch_count  # pyright: ignore[reportUnknownMemberType]
+    batch: Any = toktok.batch_count
 
     def count(texts: Sequence[str]) -> list[int]:
         # Lone surrogates are valid in a str but not in UTF-8; they count like the mark for them.
@@ -88,7 +88,7 @@ FAMILIES: tuple[tuple[str, float], ...] = (
     ("o4", 1.0),
 )
 OTHER_FAMILY = 1.2
-"""For a named model of a family that is not known: cautious, since smaller vocabularies need more."""
+"""For a model of an unknown family: cautious, since smaller vocabularies need more."""
 
 
 def factor_of(model: str) -> float:
@@ -102,10 +102,11 @@ def factor_of(model: str) -> float:
 # Each class of text with the tokens that one match costs at most on average, a little above what
 # o200k needs on prose, code, logs, base64 and the scripts named.
 _PIECE = re.compile(
-    r"(?P<word> ?[A-Z]?[a-z]+)|(?P<caps> ?[A-Z]+)|(?P<digits>[0-9]{1,3})|(?P<blank>[ \t]+)|(?P<line>\s+)"
-    r"|(?P<rule>(?P<mark>[!-/:-@\[-`{-~])(?P=mark){3,})|(?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])|(?P<sign>[!-/:-@\[-`{-~]{1,2})"
+    r"(?P<word> ?[A-Z]?[a-z]+)|(?P<caps> ?[A-Z]+)|(?P<digits>[0-9]{1,3})"
+    r"|(?P<blank>[ \t]+)|(?P<line>\s+)|(?P<rule>(?P<mark>[!-/:-@\[-`{-~])(?P=mark){3,})"
+    r"|(?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])|(?P<sign>[!-/:-@\[-`{-~]{1,2})"
     r"|(?P<wide>[\U00010000-\U0010ffff])|(?P<other>.)",
-    re.S,
+    re.DOTALL,
 )
 
 
@@ -205,7 +206,7 @@ class Weigher:
         ends: list[int] = []
         extra: list[int] = []
         for message in messages:
-            fixed = PER_MESSAGE
+            fixed = PER_MESSAGE * _sent_as(message)
             for part in message.parts:
                 fixed += _collect(part, texts)
             ends.append(len(texts))
@@ -243,6 +244,12 @@ class Weigher:
         return totals[length]
 
 
+def _sent_as(message: Message) -> int:
+    """How many messages it becomes where each result is one of its own (OpenAI chat)."""
+    results = len(message.results)
+    return results + (len(message.parts) > results) if results else 1
+
+
 def _collect(part: Part, texts: list[str]) -> int:
     """Puts the texts of a part into `texts`; gives back the tokens that are not text."""
     match part:
@@ -278,7 +285,7 @@ class Meter:
         self._anchor: tuple[History, int] | None = None
 
     def observe(self, history: History, input_tokens: int) -> None:
-        """Takes in what the provider counted (cached tokens included) for a request with `history`."""
+        """Takes in what the provider counted for `history`, cached tokens included."""
         counted = self.weigher(history)
         if counted > 0 and input_tokens > 0:
             self.ratio = input_tokens / counted
@@ -320,7 +327,7 @@ class Budget:
 
     @classmethod
     def of_window(cls, window: int, reserve: int = 0) -> Budget:
-        """From a model's context window and the tokens reserved for its answer (0: a fifth, at most 16,000)."""
+        """From a window and what is reserved for the answer (0: a fifth, at most 16,000)."""
         limit = window - (reserve or min(window // 5, 16_000))
         if limit <= 0:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Clipping a text in place: its head, its tail and its error lines stay, marks say what is missing."""
+"""Clipping a text in place: head, tail and error lines stay, marks say what is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unremember.messages import handle
 
 CountText = Callable[[str], int]
 
-CLIP_MARK = re.compile(r"\[… [0-9,]+ (?:characters|lines) left out · m[0-9]+ …\]")
+CLIP_MARK = re.compile(r"\[… [0-9,]+ (?:characters|lines|attachments) left out · m[0-9]+ …\]")
 """What stands where something was clipped. Tools refuse arguments that hold such a mark."""
 
 _AROUND = 2
@@ -21,12 +21,12 @@ _LINE = 2_000
 
 
 def mark(count: int, unit: str, ordinal: int) -> str:
-    """The clip mark for `count` characters or lines missing of what `ordinal` names."""
+    """The mark for `count` characters, lines or attachments missing of what `ordinal` names."""
     return f"[… {count:,} {unit} left out · {handle(ordinal)} …]"
 
 
 def clip_characters(text: str, keep: int, ordinal: int) -> str:
-    """Head and tail of a text, `keep` characters of it in all; the count of what is missing is exact."""
+    """Head and tail of a text, `keep` characters in all, and the exact count of what is missing."""
     if len(text) <= keep:
         return text
     head = keep * 2 // 3
@@ -43,19 +43,19 @@ def clip_text(
 
     `wanted` are the numbers of lines (from 0) that matter most, best first; without it they are
     the error lines, newest first, with their neighbours. A limit too small for anything but the
-    mark gives the mark.
+    mark gives the mark, or the text where that is no longer.
     """
-    if count(text) <= limit:
+    if count(text) <= max(limit, count(mark(len(text), "characters", ordinal))):
         return text
     lines = text.split("\n")
     if len(lines) < 4 or max(map(len, lines)) > _LINE:
         # Few lines or giant ones: characters are the only fair measure.
         errors = _error_passages(text)
-        return _largest(
+        return largest(
             lambda keep: _clip_around(text, keep, ordinal, errors), len(text), limit, count
         )
     order = _by_worth(lines, wanted)
-    return _largest(
+    return largest(
         lambda keep: _join(lines, sorted(order[:keep]), ordinal), len(lines), limit, count
     )
 
@@ -128,16 +128,24 @@ def _clip_around(text: str, keep: int, ordinal: int, places: list[int]) -> str:
     return "".join(out)
 
 
-def _largest(make: Callable[[int], str], most: int, limit: int, count: CountText) -> str:
-    """The longest `make(n)` for n up to `most` that weighs at most `limit` tokens; at least `make(0)`."""
-    low, high, best = 0, most, make(0)
-    while low < high:
-        middle = (low + high + 1) // 2
-        # A token is at least a fiftieth of a kilobyte of text only in degenerate cases: skip the
-        # count where even the densest text could not fit.
-        candidate = make(middle)
-        if len(candidate) <= limit * 200 and count(candidate) <= limit:
-            low, best = middle, candidate
+def largest(make: Callable[[int], str], limit: int, tokens: int, count: CountText) -> str:
+    """The longest `make(n)`, n up to `limit`, that weighs at most `tokens`; at least `make(0)`."""
+
+    def fits(number: int) -> bool:
+        # No text has more than some dozens of characters to a token: the far longer need no count.
+        made = make(number)
+        return len(made) <= tokens * 200 and count(made) <= tokens
+
+    return make(most(limit, fits))
+
+
+def most(limit: int, holds: Callable[[int], bool]) -> int:
+    """The largest number up to `limit` that `holds`, as all smaller ones do; else 0."""
+    low = 0
+    while low < limit:
+        middle = (low + limit + 1) // 2
+        if holds(middle):
+            low = middle
         else:
-            high = middle - 1
-    return best
+            limit = middle - 1
+    return low

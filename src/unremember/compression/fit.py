@@ -9,25 +9,33 @@ archive, or in the report, by its handle.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from unremember import ledger as ledgers
 from unremember.actions import is_error_line
+from unremember.compression.carry import ledger_now, trim_facts, trim_ledger
 from unremember.compression.choose import Chooser
-from unremember.compression.clip import clip_text
+from unremember.compression.floor import fixed_parts
 from unremember.compression.job import Job
-from unremember.compression.material import LONG, Origin, call_text, gather
-from unremember.compression.outline import one_line, outline_of
-from unremember.compression.pins import Pinned, keep_pins, shorten
+from unremember.compression.material import LONG, Entry, Origin, gather
+from unremember.compression.outline import outline_of
+from unremember.compression.pins import (
+    HEAD_AND_TAIL,
+    SHARE,
+    grow_pins,
+    keep_pins,
+    pins_of,
+    step_weight,
+)
+from unremember.compression.plan import Plan, assemble, report_cuts
+from unremember.compression.rules import is_rule, sentences
+from unremember.compression.shrink import shrink_step
 from unremember.compression.worth import chances
 from unremember.errors import BudgetTooSmall
-from unremember.events import Shortened
-from unremember.history import History, Step, is_pin
+from unremember.history import History, Step
 from unremember.ledger import Ledger
-from unremember.messages import Message, Text, ToolResult
-from unremember.notes import Notes, OutlineEntry, runs
-from unremember.tokens import PER_MESSAGE, Weigher
+from unremember.notes import Notes
+from unremember.tokens import Weigher
 
 TAIL = 0.1
 """Share of the target up to which the newest steps stay whole."""
@@ -49,6 +57,12 @@ ERROR_SHARE = 0.15
 WASTE = 0.02
 """Share of the target that may stay unused when something was left out."""
 
+FACTS = 0.15
+"""Share of what the fixed part leaves that the facts may take."""
+
+GROWTHS = 8
+"""How often the newest steps may grow to use a target up."""
+
 
 def fit(history: History, job: Job) -> History:
     """The history in at most `job.budget.target` tokens; unchanged where it fits already.
@@ -62,81 +76,141 @@ def fit(history: History, job: Job) -> History:
         fitted = _carry_out(plan, job)
         if job.weigh(fitted) <= plan.target:
             plan, fitted = _use_up(plan, fitted, job)
-            _report(plan, job)
+            report_cuts(plan, job)
             return fitted
-    raise BudgetTooSmall(_floor(history, job), job.budget.limit)
+    raise BudgetTooSmall(fixed_parts(history, job.weigh), job.budget.limit)
 
 
 def _use_up(plan: Plan, fitted: History, job: Job) -> tuple[Plan, History]:
-    """Where the outline could not use the target up, more of the newest steps stay whole."""
-    for _ in range(8):
-        unused = plan.target - job.weigh(fitted)
-        if unused <= plan.target * WASTE or not plan.old or not plan.notes_allowed:
+    """Where the outline could not use the target up, more of the newest steps stays."""
+    best, most, share = (plan, fitted), job.weigh(fitted), 1.0
+    unused = plan.target - most
+    for _ in range(GROWTHS):
+        if unused <= plan.target * WASTE:
             break
-        grown = _with_longer_tail(plan, unused, job)
+        grown = _grown(plan, fitted.notes, int(unused * share), job.weigh)
         again = _carry_out(grown, job)
         if job.weigh(again) > plan.target:
+            share /= 2
+            continue
+        # At first it may weigh less: the outline drops what stands in a step now.
+        plan, fitted, unused = grown, again, plan.target - job.weigh(again)
+        if job.weigh(again) > most:
+            best, most = (grown, again), job.weigh(again)
+    return best
+
+
+def _grown(plan: Plan, notes: Notes, room: int, weigh: Weigher) -> Plan:
+    """The plan with about `room` tokens more: of clipped new steps, of older steps, of pins."""
+    tail: list[Step] = []
+    for clipped, whole in zip(reversed(plan.tail), reversed(plan.originals), strict=True):
+        before = step_weight(clipped, weigh)
+        grown = clipped if clipped is whole else shrink_step(whole, before + room, weigh, full=True)
+        fits = step_weight(grown, weigh) <= before + room
+        tail.insert(0, grown if fits else clipped)
+        room += before - step_weight(tail[0], weigh)
+    old, stay = list(plan.old), plan.pinned.stay
+    freed = _outline_weights(notes, weigh)
+    while old and room > 0:
+        step = old[-1]
+        # What the outline says of a step is not needed beside the step.
+        there = room + sum(n for ordinal, n in freed.items() if step.ordinal <= ordinal < step.end)
+        there += sum(weigh.messages(stay[m.ordinal] for m in step.messages if m.ordinal in stay))
+        grown = shrink_step(step, there, weigh, full=True)
+        if step_weight(grown, weigh) > there:
             break
-        plan, fitted = grown, again
-    return plan, fitted
-
-
-def _with_longer_tail(plan: Plan, room: int, job: Job) -> Plan:
-    """At least one more step stays whole, and as many as surely fit in `room` tokens more."""
-    old = list(plan.old)
-    tail = list(plan.tail)
-    while old and (len(tail) == len(plan.tail) or _weight(old[-1], job.weigh) <= room):
-        room -= _weight(old[-1], job.weigh)
-        tail.insert(0, old.pop())
-    pool = plan.pinned.pool
-    pinned = keep_pins([m for step in old for m in step.messages], pool, plan.target, job.weigh)
+        room = there - step_weight(grown, weigh)
+        tail.insert(0, grown)
+        old.pop()
+    moved = [m for pin in pins_of(plan.old[len(old) :]) for m in pin.messages]
+    before = plan.pinned.tokens
+    before -= sum(weigh.messages(stay[m.ordinal] for m in moved if m.ordinal in stay))
+    pinned = keep_pins(old, plan.pinned.pool + max(0, room), plan.target, weigh)
+    pinned = grow_pins(pinned, old, before + room - pinned.tokens, weigh)
     return replace(plan, old=tuple(old), tail=tuple(tail), pinned=pinned)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What stays whole: cut pins, the steps of the tail, perhaps clipped, and the rest to choose from."""
+def _outline_weights(notes: Notes, weigh: Weigher) -> dict[int, int]:
+    """Tokens of each entry of an outline, by its ordinal."""
+    texts = ["\n ".join([e.title, *(x.text for x in e.excerpts)]) for e in notes.outline]
+    weights = weigh.texts(texts)
+    return {entry.ordinal: n + 4 for entry, n in zip(notes.outline, weights, strict=True)}
 
-    history: History
-    target: int
-    old: tuple[Step, ...]
-    tail: tuple[Step, ...]
-    pinned: Pinned
-    ledger: Ledger
-    notes_allowed: bool = True
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """How a target is divided: pins and ledger of the target, the newest step of what is free."""
+
+    pins: float
+    newest: float
+    ledger: float = 0.0
+    notes: bool = True
+
+
+def _divisions(target: int) -> tuple[_Shares, ...]:
+    """Ever harder ways to divide a target; the later ones are for limits near the floor."""
+    return (
+        _Shares(0.5, _newest_share(target), LEDGER),
+        _Shares(0.4, 0.3),
+        _Shares(0.3, 0.4, notes=False),
+        _Shares(0.15, 0.2, notes=False),
+    )
 
 
 def _plans(history: History, job: Job) -> Iterator[Plan]:
-    """Ever harder ways to divide the target; the later ones are for limits near the floor."""
-    weigh, budget = job.weigh, job.budget
-    fixed = weigh.fixed + sum(weigh.messages(history.system))
-    steps = history.steps
-    ledger = _ledger_now(history)
+    ledger = ledger_now(history)
     # Below the target where possible; where the fixed part leaves too little, up to the limit.
-    for target in dict.fromkeys((budget.target, budget.limit)):
-        free = target - fixed
-        if free <= 0:
-            continue
-        for pool_share, newest, ledger_share, notes in (
-            (0.5, _newest_share(target), LEDGER, True),
-            (0.4, 0.3, 0.0, True),
-            (0.3, 0.4, 0.0, False),
-            (0.15, 0.2, 0.0, False),
-        ):
-            pool = min(int(target * pool_share), int(free * 0.6))
-            tail = _newest_whole(steps, weigh, int(target * TAIL), int(free * newest))
-            old = steps[: len(steps) - len(tail)]
-            pinned = keep_pins([m for step in old for m in step.messages], pool, target, weigh)
-            room = max(0, min(int(free * newest), free - pinned.tokens))
-            tail = (
-                tuple(_clip_step(step, room // len(tail), weigh, ledger) for step in tail)
-                if (tail and sum(_weight(step, weigh) for step in tail) > room)
-                else tail
-            )
-            yield Plan(
-                history, target, old, tail, pinned,
-                _trim_ledger(ledger, int(target * ledger_share), weigh), notes,
-            )  # fmt: skip
+    for target in dict.fromkeys((job.budget.target, job.budget.limit)):
+        for shares in _divisions(target):
+            yield _divided(history, target, shares, ledger, job.weigh)
+        yield _barest(history, target, job.weigh)
+
+
+def _divided(
+    history: History, target: int, shares: _Shares, ledger: Ledger, weigh: Weigher
+) -> Plan:
+    free = _free(history, target, weigh)
+    pool = min(int(target * shares.pins), int(free * 0.6))
+    share = int(free * shares.newest)
+    tail = _newest_whole(history.steps, weigh, min(share, int(target * TAIL)))
+    old = history.steps[: len(history.steps) - len(tail)]
+    # What the user said last takes its part of what is set aside for pins.
+    words = _words_room(old, tail, pool, target, weigh)
+    pinned = keep_pins(old, pool - words, target, weigh)
+    room = max(0, min(share + words, free - pinned.tokens))
+    return Plan(
+        history,
+        target,
+        old,
+        tuple(shrink_step(step, room, weigh) for step in tail),
+        pinned,
+        trim_ledger(ledger, int(target * shares.ledger), weigh),
+        trim_facts(history.notes.facts, int(free * FACTS) if shares.notes else 0, weigh),
+        shares.notes,
+    )
+
+
+def _barest(history: History, target: int, weigh: Weigher) -> Plan:
+    """The newest step as small as it gets, and of the pins what still fits."""
+    old, newest = history.steps[:-1], history.steps[-1:]
+    tail = tuple(shrink_step(step, 0, weigh, thinking=False) for step in newest)
+    pool = _free(history, target, weigh) - sum(step_weight(step, weigh) for step in tail)
+    pinned = keep_pins(old, max(0, pool), target, weigh)
+    return Plan(history, target, old, tail, pinned, Ledger(), notes_allowed=False)
+
+
+def _free(history: History, target: int, weigh: Weigher) -> int:
+    """Tokens of the target that the fixed part leaves."""
+    return max(0, target - weigh.fixed - sum(weigh.messages(history.system)))
+
+
+def _words_room(
+    old: Sequence[Step], tail: Sequence[Step], pool: int, target: int, weigh: Weigher
+) -> int:
+    """Tokens of `pool` for the user's words in the newest steps: all if the older leave them."""
+    words = sum(step_weight(pin, weigh) for pin in pins_of(tail))
+    older = sum(min(HEAD_AND_TAIL, step_weight(pin, weigh)) for pin in pins_of(old))
+    return min(words, pool, max(target // SHARE, pool - older))
 
 
 def _newest_share(target: int) -> float:
@@ -144,86 +218,33 @@ def _newest_share(target: int) -> float:
     return min(most, least + target * growth)
 
 
-def _newest_whole(
-    steps: tuple[Step, ...], weigh: Weigher, share: int, most: int
-) -> tuple[Step, ...]:
-    """The newest steps that stay: as many as fit in `share`, and at least the newest one."""
-    if not steps:
-        return ()
-    kept = 1
-    used = _weight(steps[-1], weigh)
+def _newest_whole(steps: tuple[Step, ...], weigh: Weigher, share: int) -> tuple[Step, ...]:
+    """The newest steps that together weigh at most `share`, and at least the newest one."""
+    kept = used = 0
     while kept < len(steps):
-        used += _weight(steps[-kept - 1], weigh)
-        if used > share:
+        used += step_weight(steps[-kept - 1], weigh)
+        if kept and used > share:
             break
         kept += 1
     return steps[len(steps) - kept :]
 
 
-def _weight(step: Step, weigh: Weigher) -> int:
-    return sum(weigh.messages(step.messages))
-
-
-def _clip_step(step: Step, room: int, weigh: Weigher, ledger: Ledger) -> Step:
-    """A step in about `room` tokens: its results first, then arguments, then words are clipped."""
-    messages: list[Message] = []
-    weights = weigh.messages(step.messages)
-    over = sum(weights) - room
-    if over <= 0:
-        return step
-    for message, weight in zip(step.messages, weights, strict=True):
-        share = max(24, weight - over * weight // sum(weights))
-        messages.append(clip_message(message, min(weight, share), weigh))
-    return Step(tuple(messages))
-
-
-def clip_message(message: Message, limit: int, weigh: Weigher) -> Message:
-    """A message in about `limit` tokens, its calls and results paired as before."""
-    if weigh.message(message) <= limit:
-        return message
-    if is_pin(message) and not message.results:
-        return shorten(message, limit, weigh)
-    from unremember.compression.shrink import shrink_parts
-
-    return replace(message, parts=shrink_parts(message, limit, weigh), source=None)
-
-
-def _ledger_now(history: History) -> Ledger:
-    """The ledger brought up to the newest step."""
-    since = history.notes.next
-    return ledgers.extend(history.notes.ledger, (s for s in history.steps if s.ordinal >= since))
-
-
-def _trim_ledger(ledger: Ledger, share: int, weigh: Weigher) -> Ledger:
-    """The most valuable records of a ledger within `share` tokens."""
-    if not share or not ledger:
-        return Ledger()
-    low, high = 0, len(ledgers.lines(ledger))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if weigh.text("\n".join(ledgers.lines(ledgers.trim(ledger, middle)))) <= share:
-            low = middle
-        else:
-            high = middle - 1
-    return ledgers.trim(ledger, low)
-
-
 def _carry_out(plan: Plan, job: Job) -> History:
     """Chooses lines until the result weighs the target, by exact counts."""
-    bare = _assemble(plan, (), ())
+    bare = assemble(plan)
     if not plan.notes_allowed or job.weigh(bare) >= plan.target:
-        return _without_notes(plan) if not plan.notes_allowed else bare
-    material = gather(plan.history.steps, plan.history.notes.outline, _whole(plan))
-    chooser = Chooser(material, chances(material), job.weigh.texts, _cut_texts(plan))
+        return bare
+    material = gather(plan.history.steps, plan.history.notes, plan.whole)
+    chooser = Chooser(material, chances(material), job.weigh.texts, plan.cut_texts)
     _take_errors(chooser, int(plan.target * ERROR_SHARE))
     _take_dropped_pins(plan, chooser)
     return _fill_exactly(plan, job, chooser, job.weigh(bare))
 
 
 def _fill_exactly(plan: Plan, job: Job, chooser: Chooser, bare: int) -> History:
-    """Fills, weighs, corrects the allowance by what was really used, and takes back what is over."""
+    """Fills, weighs, corrects the allowance by what was used, and takes back what is over."""
     allowance = plan.target - bare
-    result = _assemble(plan, (), ())
+    result = assemble(plan)
     for _ in range(6):
         before = len(chooser.taken)
         chooser.fill(allowance)
@@ -242,24 +263,6 @@ def _fill_exactly(plan: Plan, job: Job, chooser: Chooser, bare: int) -> History:
             chooser.take_back()
         result = _chosen(plan, chooser)
     return result
-
-
-def _whole(plan: Plan) -> set[int]:
-    """Ordinals of messages that stay as they are: of the newest steps, and of pins that were not cut."""
-    said = {message.ordinal: message for message in plan.history.messages}
-    tail = {m.ordinal for step in plan.tail for m in step.messages if m is said[m.ordinal]}
-    return tail | (plan.pinned.stay.keys() - plan.pinned.cut.keys())
-
-
-def _cut_texts(plan: Plan) -> list[str]:
-    """What still stands of messages that were cut: it need not be kept again."""
-    whole = _whole(plan)
-    texts = [plan.pinned.stay[ordinal].text for ordinal in plan.pinned.cut]
-    for message in (message for step in plan.tail for message in step.messages):
-        if message.ordinal not in whole:
-            texts += [message.text, *map(call_text, message.calls)]
-            texts += [result.text for result in message.results]
-    return texts
 
 
 def _take_errors(chooser: Chooser, share: int) -> None:
@@ -291,68 +294,24 @@ def names_an_error(line: str) -> bool:
 
 
 def _take_dropped_pins(plan: Plan, chooser: Chooser) -> None:
-    """A user message that did not fit becomes a line of the outline."""
+    """Rules in what was cut of the user's words, and a line of what did not fit at all."""
     dropped = {pin.ordinal for pin in plan.pinned.dropped}
-    room = plan.target // 4
-    for line, number in enumerate(chooser.material.entry):
-        entry = chooser.material.entries[number]
-        if entry.ordinal in dropped and entry.origin is Origin.USER and chooser.spent < room:
-            dropped.discard(entry.ordinal)
+    cut = dropped | plan.pinned.cut.keys() | plan.clipped.keys()
+    material, room = chooser.material, plan.target // 4
+    lines = [n for n in range(len(material.texts)) if _entry_of(n, chooser).ordinal in cut]
+    lines = [n for n in lines if material.origin[n] is Origin.USER and not chooser.is_taken(n)]
+    obliging = {n for n in lines if any(map(is_rule, sentences(material.texts[n])))}
+    for line in sorted(lines, key=lambda n: n not in obliging):
+        ordinal = _entry_of(line, chooser).ordinal
+        wanted = line in obliging or ordinal in dropped
+        if wanted and not chooser.is_taken(line) and chooser.spent + chooser.cost(line) <= room:
             chooser.take(line, "user")
+            dropped.discard(ordinal)
+
+
+def _entry_of(line: int, chooser: Chooser) -> Entry:
+    return chooser.material.entries[chooser.material.entry[line]]
 
 
 def _chosen(plan: Plan, chooser: Chooser) -> History:
-    return _assemble(plan, outline_of(chooser.material, chooser.lines()), tuple(chooser.names()))
-
-
-def _assemble(plan: Plan, outline: tuple[OutlineEntry, ...], names: tuple[str, ...]) -> History:
-    """The history that a plan, an outline and an index of names make."""
-    history = plan.history
-    messages = _messages(plan)
-    kept = (*history.system, *messages)
-    notes = Notes(
-        outline=outline,
-        names=names,
-        ledger=plan.ledger,
-        facts=history.notes.facts,
-        before=plan.tail[0].ordinal if plan.tail else history.next_ordinal,
-        kept=runs(kept),
-        next=history.next_ordinal,
-    )
-    return History(history.system, messages, notes)
-
-
-def _without_notes(plan: Plan) -> History:
-    return History(plan.history.system, _messages(plan), Notes(next=plan.history.next_ordinal))
-
-
-def _messages(plan: Plan) -> tuple[Message, ...]:
-    """Pins of the forgotten steps in their order, then the newest steps."""
-    pins = (plan.pinned.stay[ordinal] for ordinal in sorted(plan.pinned.stay))
-    return (*pins, *(message for step in plan.tail for message in step.messages))
-
-
-def _report(plan: Plan, job: Job) -> None:
-    for ordinal, before in plan.pinned.cut.items():
-        job.emit(Shortened(ordinal, before, job.weigh.message(plan.pinned.stay[ordinal])))
-    for pin in plan.pinned.dropped:
-        job.emit(Shortened(pin.ordinal, job.weigh.message(pin), 0))
-
-
-def _floor(history: History, job: Job) -> list[tuple[str, int]]:
-    """The parts that cannot be forgotten, with their weights."""
-    weigh = job.weigh
-    parts = [("tool schemas", weigh.fixed)] if weigh.fixed else []
-    parts.append(("system prompt", sum(weigh.messages(history.system))))
-    pins = [words for words in history.pins]
-    if pins:
-        shortest = (
-            weigh.message(shorten(pin, 24, weigh))
-            for pin in {id(p): p for p in (pins[0], pins[-1])}.values()
-        )
-        parts.append(("user messages", sum(shortest)))
-    if history.steps:
-        parts.append(
-            ("newest step", _weight(_clip_step(history.steps[-1], 24, weigh, Ledger()), weigh))
-        )
-    return [part for part in parts if part[1]]
+    return assemble(plan, outline_of(chooser.material, chooser.lines()), tuple(chooser.names()))

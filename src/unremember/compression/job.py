@@ -11,7 +11,7 @@ from unremember.messages import Message
 from unremember.tokens import Budget, Weigher
 
 Originals = Callable[[], tuple[Message, ...]]
-"""Gives every message of the conversation as it was said, oldest first; () when nobody kept them."""
+"""Gives every message as it was said, oldest first; () when nobody kept them."""
 
 
 def no_originals() -> tuple[Message, ...]:
@@ -34,4 +34,4 @@ class Job:
 
 
 Compress = Callable[[History, Job], Awaitable[History]]
-"""A compression strategy: history in, smaller history out. The ways without a model are plain functions."""
+"""A compression strategy: history in, smaller history out. Without a model: plain functions."""

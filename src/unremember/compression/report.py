@@ -12,12 +12,12 @@ from unremember.compression.material import words_of
 from unremember.compression.rules import is_rule, sentences
 from unremember.history import History, Repair, is_pin
 from unremember.ledger import Ledger
-from unremember.messages import Message, Native, Part, Text, ToolCall, ToolResult, handle
+from unremember.messages import Message, Part, ToolCall, ToolResult, handle
 from unremember.notes import render
 from unremember.tokens import Weigher
 
 Level = Literal["whole", "clipped", "line", "gone"]
-"""What became of a step: it stays; lines of it stay; one line tells of it; it is in the archive only."""
+"""What became of a step: it stays; lines of it do; one line tells of it; the archive has it."""
 
 Kind = Literal[
     "system prompt",
@@ -30,7 +30,8 @@ Kind = Literal[
 ]
 
 KINDS: tuple[Kind, ...] = (
-    "system prompt", "your messages", "agent's words", "call arguments", "tool results", "earlier summaries", "notes",
+    "system prompt", "your messages", "agent's words", "call arguments", "tool results",
+    "earlier summaries", "notes",
 )  # fmt: skip
 
 
@@ -121,7 +122,7 @@ def report_on(
 
 
 def _weighed(message: Message, weigh: Weigher) -> list[tuple[Part, int, int]]:
-    """The parts of a message with their ordinals and weights; the first bears what the message costs."""
+    """The parts of a message with ordinals and weights; the first bears what the message costs."""
     ordinals = {id(part): ordinal for ordinal, part in message.numbered_parts()}
     weights = weigh.messages([Message(message.role, (part,)) for part in message.parts])
     own = weigh.message(message) - sum(weights)

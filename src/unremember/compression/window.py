@@ -10,7 +10,7 @@ from unremember.messages import Message
 from unremember.notes import Notes
 
 
-async def NoCompression(history: History, job: Job) -> History:
+async def NoCompression(history: History, job: Job) -> History:  # noqa: N802 - a strategy's name
     """Forgets nothing. A history over the limit is then not sent; the user is told."""
     return history
 
