@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import pytest
 from talks import Run, environment, openai_messages
@@ -21,15 +21,18 @@ def run(tmp_path: Path) -> Run:
         given: bytes = b"",
         cwd: Path = tmp_path,
         env: dict[str, str] | None = None,
-        **more: Any,
+        stdin: BinaryIO | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "unremember", *map(str, arguments)]
-        where: dict[str, Any] = {"env": environment(tmp_path, **(env or {})), "cwd": cwd}
-        where |= more if "stdin" in more else {"input": given}
-        done: subprocess.CompletedProcess[bytes] = subprocess.run(
-            command, capture_output=True, timeout=120, check=False, **where
+        return subprocess.run(
+            [sys.executable, "-m", "unremember", *map(str, arguments)],
+            input=None if stdin else given,
+            stdin=stdin,
+            env=environment(tmp_path, **(env or {})),
+            cwd=cwd,
+            capture_output=True,
+            timeout=120,
+            check=False,
         )
-        return done
 
     return run
 
