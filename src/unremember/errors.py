@@ -7,6 +7,7 @@ UnrememberError
 │   └── InvalidHistory    messages that break the rules of a history (pairs, roles)
 ├── BudgetTooSmall        what cannot be forgotten is larger than the limit
 ├── CannotCompress        compressing again and again frees too little
+├── OverLimit             compression is off, and the next request would be too large
 ├── NeedsAsync            a synchronous call would need a running event loop
 ├── UnknownHandle         a handle that names nothing in this conversation
 ├── ArchiveError          the archive cannot be read or written
@@ -68,6 +69,23 @@ class CannotCompress(UnrememberError):
     """Two compressions in a row freed too little (rule R8); the message says what could not shrink."""
 
 
+class OverLimit(UnrememberError):
+    """Compression is switched off and the next request would not fit; nothing was sent.
+
+    `tokens` and `limit` are in tokens; `choices` are what can be done, one line each.
+    """
+
+    choices = ("compress the history", "take a model with a larger window", "stop here")
+
+    def __init__(self, tokens: int, limit: int) -> None:
+        self.tokens = tokens
+        self.limit = limit
+        super().__init__(
+            f"the next request would weigh {tokens:,} tokens; the limit is {limit:,} and "
+            f"compression is switched off. Choose: {'; '.join(self.choices)}."
+        )
+
+
 class NeedsAsync(UnrememberError):
     """A synchronous call would have to wait for a model inside a running event loop."""
 
@@ -116,7 +134,7 @@ class ProviderRefused(ModelError):
 
 
 class ContextTooLong(ProviderRefused):
-    """The request is larger than the model's window; `limit` is in tokens, if the provider said it."""
+    """The request is larger than the model's window; `limit` in tokens, if the provider said it."""
 
     def __init__(self, message: str, status: int = 0, limit: int | None = None) -> None:
         self.limit = limit

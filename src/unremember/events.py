@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,89 @@ class Unconfined:
     reason: str
 
 
-Event = Compressed | Refused | Shortened | Recalled | Unconfined
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the next request would weigh, in tokens, beside the budget: one for each checkpoint."""
+
+    tokens: int
+    limit: int
+    trigger: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalledModel:
+    """A model answered. `counted` is our own count of what was sent, the other tokens are the
+    provider's; with `reported` False it gave none. `notes` say what was done to the answer."""
+
+    model: str
+    finish: str
+    counted: int
+    input_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    reported: bool
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RanTool:
+    """A call ran; `ordinal` is that of its result, `diff` what it changed in a file."""
+
+    ordinal: int
+    name: str
+    arguments: str
+    failed: bool
+    seconds: float
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixBroken:
+    """A request did not begin with the whole one before it (rule R10); said once, with why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionsChanged:
+    """A file of project instructions entered, changed on disk, or is gone."""
+
+    path: str
+    change: Literal["entered", "changed", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitLearned:
+    """A provider refused a request as too long; the limit was lowered, in tokens."""
+
+    before: int
+    after: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredNode:
+    """A strategy entered a node; `path` names those around it too, such as `work/call_model`."""
+
+    path: str
+
+
+Event = (
+    Compressed
+    | Refused
+    | Shortened
+    | Recalled
+    | Unconfined
+    | Counted
+    | CalledModel
+    | RanTool
+    | PrefixBroken
+    | InstructionsChanged
+    | LimitLearned
+    | EnteredNode
+)
 Emit = Callable[[Event], None]
 
 

@@ -56,11 +56,13 @@ class CallFinished:
 
     `ordinal` is that of the result (0: the next one). Where results are numbered in the order of
     their calls, the first one's is `History.next_ordinal`. `seconds` is how long the call ran.
+    `shown` is what enters the history where that is less than the whole result.
     """
 
     result: ToolResult
     ordinal: int = 0
     seconds: float = 0.0
+    shown: ToolResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,7 @@ def _scrubbed(entry: Entry, gone: _Gone, hit: Collection[int]) -> Entry:
         case Said(message) if hit:
             return Said(scrub_message(message, hit))
         case CallFinished(result) if hit:
-            return replace(entry, result=_scrub_result(result))
+            return replace(entry, result=_scrub_result(result), shown=None)
         case Compressed():
             return _scrub_compression(entry, gone)
         case Failed(what, why):

@@ -68,8 +68,8 @@ def spoken(entry: Entry, finished: dict[int, ToolResult]) -> Iterator[Message]:
     match entry:
         case Said(message):
             yield message
-        case CallFinished(result, ordinal):
-            finished[ordinal] = result
+        case CallFinished(result, ordinal, shown=shown):
+            finished[ordinal] = shown or result
         case Answered():
             yield from answers(entry, finished)
         case _:
