@@ -40,7 +40,7 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line kept word for word; `after_gap` says that lines are missing between it and the one before."""
+    """One line kept word for word; `after_gap`: lines are missing before it, after the last one."""
 
     text: str
     after_gap: bool = False
@@ -59,6 +59,11 @@ class OutlineEntry:
     title: str
     excerpts: tuple[Excerpt, ...] = ()
     missing: int = 0
+
+    @property
+    def shows_call(self) -> bool:
+        """Whether the first excerpt is the call as it was written, so that the title does not tell it."""
+        return bool(self.excerpts) and (not self.title or self.title.startswith("→"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +176,10 @@ def _parse_outline(lines: list[str]) -> Iterator[OutlineEntry]:
         elif found := _ENTRY.fullmatch(line):
             if entry:
                 yield replace(entry, excerpts=tuple(excerpts))
-            entry, excerpts = OutlineEntry(int(found[1]), found[2] or "", missing=int(found[3] or 0)), []
+            entry, excerpts = (
+                OutlineEntry(int(found[1]), found[2] or "", missing=int(found[3] or 0)),
+                [],
+            )
         else:
             raise ValueError(line)
     if entry:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, cast
 
 from unremember.history import Step
 from unremember.messages import Message, Text, ToolCall, ToolResult
-from unremember.notes import OutlineEntry, may_stand_in_notes
+from unremember.notes import Notes, OutlineEntry, may_stand_in_notes
 
 LONG = 400
 """Characters above which a line is split, at a sentence where there is one."""
@@ -61,7 +61,10 @@ class Entry:
 
 @dataclass(slots=True)
 class Term:
-    """What is known of a term. Steps are counted from 0, the oldest."""
+    """What is known of a term. Steps are counted from 0, the oldest.
+
+    `noted`: an earlier compression, which knew more of what it forgot, found it worth keeping.
+    """
 
     text: str
     last: int
@@ -71,6 +74,7 @@ class Term:
     first: int = 0
     first_origin: Origin = Origin.OTHER
     by_user: bool = False
+    noted: bool = False
 
 
 @dataclass(slots=True)
@@ -93,14 +97,16 @@ class Material:
     covered: set[int] = field(default_factory=set[int])
 
 
-def gather(steps: Sequence[Step], outline: Sequence[OutlineEntry], whole: set[int]) -> Material:
-    """All lines of `steps` and of an earlier outline; `whole` are the ordinals of messages that stay."""
+def gather(steps: Sequence[Step], notes: Notes, whole: set[int]) -> Material:
+    """All lines of `steps` and of earlier `notes`; `whole` are the ordinals of messages that stay."""
+    outline = notes.outline
     material = Material(steps=len(outline) + len(steps))
     collector = _Collector(material, whole)
     for index in range(len(steps) - 1, -1, -1):
         collector.step(steps[index], len(outline) + index)
     for index in range(len(outline) - 1, -1, -1):
         collector.outline(outline[index], index)
+    collector.names(notes.names)
     return material
 
 
@@ -127,14 +133,33 @@ class _Collector:
             self._words(message, index, stays)
 
     def outline(self, old: OutlineEntry, index: int) -> None:
-        number = self._open(Entry(old.ordinal, index, Origin.OTHER, old=old))
+        """What an earlier compression kept of a step; who wrote its lines shows in its title."""
+        origin = {"agent": Origin.AGENT, "user": Origin.USER, "program": Origin.OTHER}.get(old.title)
+        number = self._open(Entry(old.ordinal, index, origin or Origin.CALL, old=old))
         place = -1
         lines: list[tuple[int, str]] = []
         for excerpt in old.excerpts:
             place += 2 if excerpt.after_gap else 1
             lines.append((place, excerpt.text))
         self.material.entries[number].length = len(lines) + old.missing
-        self._lines(lines, number, Origin.OTHER, stays=False)
+        if origin is not None:
+            self._lines(lines, number, origin, stays=False)
+        else:
+            calls = 1 if old.shows_call else 0
+            self._lines(lines[calls:], number, Origin.RESULT, stays=False)
+            main = len(self.material.texts)
+            self._lines(lines[:calls], number, Origin.CALL, stays=False)
+            if len(self.material.texts) > main:
+                self.material.entries[number].main = main
+        for _, line in lines:
+            for term in self.seen.get(line.strip(), ()):
+                self.material.known[term].noted = True
+
+    def names(self, names: Iterable[str]) -> None:
+        """The index of an earlier compression."""
+        for name in names:
+            for term in self._terms(name, 0):
+                self.material.known[term].noted = True
 
     def _call(
         self, call: ToolCall, ordinal: int, result: ToolResult | None, index: int, stays: bool

@@ -29,6 +29,9 @@ WEIGHTS = (
 WORD = 0.06
 """What a plain word is worth beside a name of the same chance: it is easier to find again."""
 
+NOTED = 1.5
+"""Added for what an earlier compression kept: what had happened to it is not known any more."""
+
 SHORT = 3
 """Characters up to which a term is short."""
 
@@ -68,6 +71,8 @@ def chances(material: Material, weights: Sequence[float] = WEIGHTS) -> list[floa
             score += first_by_user
         if term.by_user:
             score += by_user
+        if term.noted:
+            score += NOTED
         if len(text) <= SHORT:
             score += short
         name = False

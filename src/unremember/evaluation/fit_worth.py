@@ -21,6 +21,7 @@ from unremember.compression.worth import FEATURES, WEIGHTS, features, is_name
 from unremember.errors import InputError
 from unremember.formats import read
 from unremember.history import Step
+from unremember.notes import Notes
 
 CUTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Shares of a recording's steps after which it is cut."""
@@ -76,7 +77,7 @@ def examples_of(path: Path, np: Any) -> Iterator[Example]:
         for place in dict.fromkeys(int(len(steps) * share) for share in CUTS):
             after = steps[place:]
             if place and sum(len(step.calls) for step in after) >= FEWEST_CALLS:
-                material = gather(steps[:place], (), set())
+                material = gather(steps[:place], Notes(), set())
                 needed = needed_terms(material, after)
                 names = [n for n, term in enumerate(material.known) if is_name(term.text)]
                 rows = [features(material.known[n], material.steps - 1) for n in names]
