@@ -48,7 +48,7 @@ but in a small target a single large result would push out everything else."""
 LEDGER = 0.04
 """Share of the target that the ledger may take."""
 
-ERRORS = 12
+ERRORS = 16
 """How many of the newest distinct error lines are kept before anything else."""
 
 ERROR_SHARE = 0.15
