@@ -95,7 +95,9 @@ class Chooser:
         self._open = list(chances)
         self._chosen = bytearray(len(material.texts))
         self._places: dict[int, set[int]] = {}
-        self._at = {key: n for n, key in enumerate(zip(material.entry, material.place, strict=True))}
+        self._at = {
+            key: n for n, key in enumerate(zip(material.entry, material.place, strict=True))
+        }
         for term in material.covered:
             self._open[term] = 0.0
         self._cover(kept)
@@ -114,7 +116,9 @@ class Chooser:
     def names(self) -> list[str]:
         """The names chosen for the index that no chosen line holds."""
         known = self.material.known
-        return [known[act.name].text for act in self.taken if act.name >= 0 and self._open[act.name] > 0]
+        return [
+            known[act.name].text for act in self.taken if act.name >= 0 and self._open[act.name] > 0
+        ]
 
     def is_taken(self, line: int) -> bool:
         """Whether a line is chosen or stands in a kept text."""

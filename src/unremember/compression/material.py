@@ -134,7 +134,9 @@ class _Collector:
 
     def outline(self, old: OutlineEntry, index: int) -> None:
         """What an earlier compression kept of a step; who wrote its lines shows in its title."""
-        origin = {"agent": Origin.AGENT, "user": Origin.USER, "program": Origin.OTHER}.get(old.title)
+        origin = {"agent": Origin.AGENT, "user": Origin.USER, "program": Origin.OTHER}.get(
+            old.title
+        )
         number = self._open(Entry(old.ordinal, index, origin or Origin.CALL, old=old))
         place = -1
         lines: list[tuple[int, str]] = []

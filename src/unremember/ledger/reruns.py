@@ -23,7 +23,9 @@ MOST_CASES = 40
 _FILTER = re.compile(
     r"\s(?:-k|-run|--run|-t|--grep|-g|--filter|--tests)[= ]+(\"[^\"]*\"|'[^']*'|[^\s'\"]+)"
 )
-_NARROW = re.compile(r"\s(?:-m (?!pytest\b|unittest\b)\w+|--lf|--ff|-x|--maxfail\S*|-Dtest\S*|--last-failed|\|)")
+_NARROW = re.compile(
+    r"\s(?:-m (?!pytest\b|unittest\b)\w+|--lf|--ff|-x|--maxfail\S*|-Dtest\S*|--last-failed|\|)"
+)
 _WIDE = frozenset(("make", "just", "task", "mise", "tox", "nox", "bazel"))
 """Programs that run the tests of the whole project, of every language."""
 
