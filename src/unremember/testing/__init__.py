@@ -1,4 +1,7 @@
-"""For our tests and yours: validators of what is sent, and generated histories.
+"""For our tests and yours: strict servers, validators of what is sent, and generated histories.
+
+`StrictServer` is a provider on the loopback interface that plays a script of turns (`Say`,
+`Fail`, `Cut`, `EmptyBody`, `Slow`, `TooLong`) and refuses what the vendors refuse.
 
 `check_openai`, `check_anthropic` and `check_responses` say what a provider would refuse.
 `histories` is a hypothesis strategy for histories as they occur in the field; hypothesis itself
@@ -10,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unremember.errors import InputError
+from unremember.testing.servers import StrictServer
+from unremember.testing.turns import Asked, Cut, EmptyBody, Fail, Say, Slow, TooLong, Turn
 from unremember.testing.validity import check_anthropic, check_openai, check_responses
 
 if TYPE_CHECKING:
@@ -17,7 +22,21 @@ if TYPE_CHECKING:
 
     from unremember.history import History
 
-__all__ = ["check_anthropic", "check_openai", "check_responses", "histories"]
+__all__ = [
+    "Asked",
+    "Cut",
+    "EmptyBody",
+    "Fail",
+    "Say",
+    "Slow",
+    "StrictServer",
+    "TooLong",
+    "Turn",
+    "check_anthropic",
+    "check_openai",
+    "check_responses",
+    "histories",
+]
 
 
 def histories(
