@@ -158,7 +158,12 @@ def _stream(answer: Answer) -> Iterator[bytes]:
     for delta in _deltas(answer):
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}
         yield event({**head, "choices": [choice], **usage})
-    last = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": _ENDINGS[answer.ending]}
+    last: Object = {
+        "index": 0,
+        "delta": {},
+        "logprobs": None,
+        "finish_reason": _ENDINGS[answer.ending],
+    }
     yield event({**head, "choices": [last], **usage})
     if usage:
         yield event({**head, "choices": [], "usage": _usage(answer)})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from unremember.formats.shape import Object, as_list, as_object, as_objects, as_text
+from unremember.formats.shape import Object, as_list, as_object, as_text
 from unremember.testing.wire.base import Refused, Terms, event
 from unremember.testing.wire.schemas import check_schema, check_tool_schema
 
@@ -111,8 +111,8 @@ def require_format(field: str, form: Object, written: str) -> None:
 def _require_json_schema(field: str, form: Object) -> None:
     if not NAME.fullmatch(as_text(form.get("name"))):
         raise Refused(f"{field}: a json_schema needs a legal name", param=f"{field}.name")
-    schema = form.get("schema")
-    if not isinstance(schema, dict):
+    schema = as_object(form.get("schema"))
+    if not schema:
         raise Refused(f"{field}: a json_schema needs a schema", param=f"{field}.schema")
     strict = form.get("strict") is True
     wrong = check_tool_schema(schema, strict=True) if strict else check_schema(schema)
@@ -126,24 +126,9 @@ def _require_json_schema(field: str, form: Object) -> None:
 
 def texts(value: object) -> str:
     """All strings in a value, joined."""
-    match value:
-        case str():
-            return value
-        case dict():
-            return "\n".join(map(texts, as_object(value).values()))
-        case list():
-            return "\n".join(map(texts, as_list(value)))
-        case _:
-            return ""
-
-
-def has_media(items: object) -> bool:
-    """Whether something besides text is in the contents."""
-    return any(
-        as_text(part.get("type")).startswith(("image", "input_image", "file", "input_file"))
-        for item in as_objects(items)
-        for part in as_objects(item.get("content"))
-    )
+    if isinstance(value, str):
+        return value
+    return "\n".join(map(texts, (*as_list(value), *as_object(value).values())))
 
 
 _KINDS = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limit_error"}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from unremember.formats.shape import Object, as_object, as_text
+from unremember.formats.shape import Object, as_list, as_object, as_text
 from unremember.testing.wire.base import Piece
 from unremember.tokens import IMAGE_MAX, PER_MESSAGE, Counter
 
@@ -74,7 +74,8 @@ class Prompts:
     def _weigh(self, piece: Piece, text: bytes) -> int:
         key = hashlib.sha256(text).digest() + piece.tokens.to_bytes(4, "big")
         if key not in self._tokens:
-            texts, extra = [], piece.tokens
+            texts: list[str] = []
+            extra = piece.tokens
             for leaf in _leaves(piece.value):
                 if isinstance(leaf, str):
                     texts.append(leaf)
@@ -117,28 +118,20 @@ def _bytes(value: object) -> bytes:
 
 def _unmarked(value: object) -> object:
     """Without cache marks: to move a mark does not break a cache."""
-    match value:
-        case dict():
-            inner = as_object(value)
-            return {k: _unmarked(v) for k, v in inner.items() if k != "cache_control"}
-        case list():
-            return [_unmarked(entry) for entry in list[object](value)]
-        case _:
-            return value
+    if entries := as_list(value):
+        return list(map(_unmarked, entries))
+    if fields := as_object(value):
+        return {k: _unmarked(v) for k, v in fields.items() if k != "cache_control"}
+    return value
 
 
 def _leaves(value: object) -> Iterator[str | int]:
     """The texts in a piece that a model reads, and the tokens of what is no text."""
-    match value:
-        case str():
-            yield value
-        case list():
-            for entry in list[object](value):
-                yield from _leaves(entry)
-        case dict():
-            yield from _leaves_of_object(as_object(value))
-        case _:
-            pass
+    if isinstance(value, str):
+        yield value
+    for entry in as_list(value):
+        yield from _leaves(entry)
+    yield from _leaves_of_object(as_object(value))
 
 
 def _leaves_of_object(value: Object) -> Iterator[str | int]:

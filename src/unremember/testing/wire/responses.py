@@ -62,7 +62,7 @@ def _check(body: Object, headers: Mapping[str, str], terms: Terms) -> None:
 
 
 def _items(body: Object, terms: Terms) -> list[Object]:
-    """The whole input: what earlier answers left behind, then the new items, references resolved."""
+    """The whole input: what earlier answers left behind, then the new items."""
     before = body.get("previous_response_id")
     if before is not None and before not in terms.store.conversations:
         raise Refused(
@@ -204,7 +204,12 @@ def _output(answer: Answer) -> list[Object]:
             item["encrypted_content"] = answer.terms.seal.close(answer.thinking)
         items.append(item)
     if answer.text:
-        part = {"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}
+        part: Object = {
+            "type": "output_text",
+            "text": answer.text,
+            "annotations": [],
+            "logprobs": [],
+        }
         head = {"type": "message", "id": f"msg_{answer.id}", "role": "assistant"}
         items.append({**head, "status": "completed", "content": [part]})
     for number, call in enumerate(answer.calls, 1):

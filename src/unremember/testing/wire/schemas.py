@@ -14,9 +14,9 @@ _LEAST = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "ma
 
 def check_tool_schema(schema: object, *, strict: bool = False) -> list[str]:
     """What is wrong with a schema of a tool's arguments: it must describe an object."""
-    if not isinstance(schema, dict):
-        return ["the schema is no JSON object"]
     top = as_object(schema)
+    if not top:
+        return ["the schema is no JSON object, or an empty one"]
     wrong = [] if top.get("type") == "object" else ["the schema's type must be 'object'"]
     mixed = [f"{word} at the top of the schema" for word in (*_MIXES, "enum", "not") if word in top]
     return [*wrong, *mixed, *check_schema(top, strict=strict)]
@@ -30,10 +30,10 @@ def check_schema(schema: object, *, strict: bool = False) -> list[str]:
 def _check(schema: object, root: Object, at: str, strict: bool) -> Iterator[str]:
     if isinstance(schema, bool):
         return
-    if not isinstance(schema, dict):
+    here = as_object(schema)
+    if not here and schema != {}:
         yield f"{at or 'schema'}: neither an object nor true or false"
         return
-    here = as_object(schema)
     yield from _check_type(here, at)
     yield from _check_words(here, root, at)
     if strict and "properties" in here:
@@ -55,7 +55,7 @@ def _check(schema: object, root: Object, at: str, strict: bool) -> Iterator[str]
 
 def _check_type(here: Object, at: str) -> Iterator[str]:
     given = here.get("type", [])
-    types = as_list(given) if isinstance(given, list) else [given]
+    types = as_list(given) or ([] if given == [] else [given])
     for name in types:
         if name not in _TYPES:
             yield f"{at}: {name!r} is not a type of JSON schema"
@@ -67,9 +67,7 @@ def _check_words(here: Object, root: Object, at: str) -> Iterator[str]:
     if "properties" in here and not isinstance(here["properties"], dict):
         yield f"{at}.properties: expected an object"
     required = here.get("required", [])
-    if not isinstance(required, list) or not all(
-        isinstance(name, str) for name in as_list(required)
-    ):
+    if as_list(required) != required or not all(isinstance(r, str) for r in as_list(required)):
         yield f"{at}.required: expected a list of names"
     if "enum" in here and not as_list(here["enum"]):
         yield f"{at}.enum: expected a list that is not empty"
