@@ -14,7 +14,9 @@ from unremember.tools.base import (
     approve_all,
     refuse_all,
 )
+from unremember.tools.confirm import choose_approval
 from unremember.tools.define import tool
+from unremember.tools.kit import coding_tools, system_prompt
 from unremember.tools.running import run_call
 from unremember.tools.sandbox import Sandbox
 from unremember.tools.workspace import Workspace
@@ -33,7 +35,10 @@ __all__ = [
     "Tool",
     "Workspace",
     "approve_all",
+    "choose_approval",
+    "coding_tools",
     "refuse_all",
     "run_call",
+    "system_prompt",
     "tool",
 ]

@@ -39,13 +39,15 @@ _QUIET = {
 class Process:
     """A running command. Standard output and error come through one pipe, in the order printed."""
 
-    def __init__(self, child: asyncio.subprocess.Process, pipe: int) -> None:
+    def __init__(
+        self, child: asyncio.subprocess.Process, pipe: int, stream: Callable[[str], None] | None
+    ) -> None:
         self.child = child
         self.output = Kept()
         self.started = monotonic()
         self.ended = 0.0
         self.left_running = False
-        self.stream: Callable[[str], None] | None = None
+        self.stream = stream
         self._pipe = pipe
         self._closed = asyncio.Event()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -77,9 +79,7 @@ class Process:
             raise
         finally:
             os.close(writing)
-        process = cls(child, reading)
-        process.stream = stream
-        return process
+        return cls(child, reading, stream)
 
     @property
     def status(self) -> int | None:
@@ -108,6 +108,11 @@ class Process:
             raise
         finally:
             stop.cancel()
+
+    async def look(self, seconds: float) -> bool:
+        """Waits so long for the end, at most; says whether it has ended."""
+        await asyncio.wait((self._exit,), timeout=seconds)
+        return self._exit.done()
 
     async def stop(self) -> None:
         """Ends the whole process group: asked first, then by force."""

@@ -80,6 +80,10 @@ class Workspace:
             else real.as_posix()
         )
 
+    def exists(self, real: Path) -> bool:
+        """Whether something stands at a real path."""
+        return os.path.lexists(real)
+
     def read(self, real: Path) -> Content:
         """The content of a regular file of at most `LARGEST` bytes. Raises `ToolError`."""
         with self._spoken(real), self._opened(real.parent) as folder:
