@@ -14,7 +14,7 @@ from unremember.history import History
 from unremember.messages import Message
 
 Finish = Literal["stop", "calls", "length", "refused", "other"]
-"""Why a reply ended: it was done; tools are to run; the output cap; the model or a filter refused."""
+"""Why a reply ended: done; tools are to run; the output cap; the model or a filter refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class ToolSpec:
 class Request:
     """One question to a model.
 
-    `max_output` is in tokens (None: what the model's facts allow). With `schema` the answer must
+    `max_output` is in tokens (None: the reserve of `Budget.of_window`, a fifth of the window and at
+    most 16,000; never more than the model can). With `schema` the answer must
     be JSON of that schema; with `must_call` it must be a tool call.
     """
 
@@ -102,11 +103,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a reply that is being written; `call` names the tool whose call it belongs to."""
+    """A piece of a reply that is being written; `call` names the tool whose call it belongs to.
+
+    With `again` everything given so far is void: the connection broke and the answer begins anew.
+    """
 
     text: str = ""
     thinking: str = ""
     call: str = ""
+    again: bool = False
 
 
 class Model(Protocol):
