@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -78,6 +78,7 @@ class Desk:
     prompts: Prompts
     player: Player
     requests: list[Asked] = field(default_factory=list[Asked])
+    errors: list[Exception] = field(default_factory=list[Exception])
     abandoned: int = 0
     lock: Lock = field(default_factory=Lock)
 
@@ -89,15 +90,22 @@ class Desk:
                 wire.check(body, headers, self.terms)
                 looked = self._look_up(wire, body)
                 asked = replace(asked, input_tokens=looked.total, cached_tokens=looked.cached)
-                self._check_room(wire, body, looked)
+                looked = self._fit(wire, body, looked)
             except Refused as refused:
                 self.requests.append(replace(asked, refused=refused.message))
                 return Taken(wire, asked, refused)
             self.requests.append(asked)
             serial, step = len(self.requests), self.player.next()
         # Outside of the lock: it may wait for something, and others may ask meanwhile.
-        turn = step(asked) if callable(step) else step
+        turn = self._decide(step, asked) if callable(step) else step
         return Taken(wire, asked, turn, looked, serial)
+
+    def _decide(self, step: Callable[[Asked], Turn], asked: Asked) -> Turn:
+        try:
+            return step(asked)
+        except Exception as error:  # noqa: BLE001 - a test's own; it is raised again at the end
+            self.errors.append(error)
+            return Fail(400, {"error": {"message": f"the script failed: {error}"}})
 
     def answer(self, say: Say, taken: Taken) -> Answer:
         """The answer to a request; from now on its prompt is in the cache."""
@@ -111,7 +119,7 @@ class Desk:
 
     def count(self, headers: dict[str, str], body: Object) -> int:
         """Tokens of a prompt of the Messages API that is only to be counted. Raises `Refused`."""
-        MESSAGES.check({"max_tokens": 1, **body}, headers, self.terms)
+        MESSAGES.check({**body, "max_tokens": self.terms.max_output}, headers, self.terms)
         with self.lock:
             return self._look_up(MESSAGES, body).total
 
@@ -120,9 +128,15 @@ class Desk:
         pieces = wire.pieces(body, self.terms)
         return self.prompts.look_up(root, pieces, automatic=wire.automatic)
 
-    def _check_room(self, wire: Wire, body: Object, looked: Looked) -> None:
+    def _fit(self, wire: Wire, body: Object, looked: Looked) -> Looked:
+        """What reaches the model. Raises `Refused` if the prompt exceeds the window."""
+        window, flavour = self.terms.window, self.terms.flavour
+        if flavour == "ollama" and looked.newest <= window:
+            # It drops the oldest messages without a word, and counts what it kept.
+            return replace(looked, total=min(looked.total, window))
         # The Responses API and local servers do not count the room for the answer.
-        both = wire.form != "responses" and self.terms.flavour == "vendor"
+        both = wire.form != "responses" and flavour == "vendor"
         output = (wire.cap(body) or 0) if both else 0
-        if looked.total + output > self.terms.window:
-            raise wire.too_long(looked.total, output, self.terms.window, self.terms)
+        if looked.total + output > window:
+            raise wire.too_long(looked.total, output, window, self.terms)
+        return looked

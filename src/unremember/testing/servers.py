@@ -26,7 +26,8 @@ class StrictServer:
     It speaks OpenAI chat completions, OpenAI Responses and Anthropic Messages, streamed or whole.
     A request that the vendor would refuse is refused in the vendor's form and does not use up the
     script. Use it in a `with` block; at its end an `AssertionError` says if turns of the script
-    were left or requests came after its last turn, unless `complete` is False.
+    were left or requests came after its last turn, unless `complete` is False; and what a function
+    in the script raised is raised there again.
 
     `models` are the names that are served (none: every name), `key` the key to be sent (none: any).
     `window` and `max_output` are in tokens, counted with o200k times `counting_factor`. Prompts
@@ -102,5 +103,9 @@ class StrictServer:
             self._thread.join()
             self._line.hang_up()
             self._http.server_close()
-        if self._complete and kind is None:
+        if kind is not None:
+            return
+        if self._desk.errors:
+            raise self._desk.errors[0]
+        if self._complete:
             self._desk.player.check_complete()

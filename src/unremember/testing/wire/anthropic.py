@@ -215,10 +215,9 @@ def _check_marks(body: Object) -> None:
 
 
 def _count_marks(value: object) -> int:
-    if isinstance(value, list):
-        return sum(map(_count_marks, as_list(value)))
     inner = as_object(value)
-    return ("cache_control" in inner) + sum(map(_count_marks, inner.values()))
+    within = sum(map(_count_marks, (*as_list(value), *inner.values())))
+    return ("cache_control" in inner) + within
 
 
 def _pieces(body: Object, terms: Terms) -> list[Piece]:
@@ -230,8 +229,8 @@ def _pieces(body: Object, terms: Terms) -> list[Piece]:
         blocks = as_objects(content) or [{"type": "text", "text": content}]
         for number, block in enumerate(blocks):
             cost = (0 if number else PER_MESSAGE) + 3 * (block.get("type") == "tool_use")
-            value = [turn.get("role"), block]
-            pieces.append(Piece([{"role": value[0]}, block], cost, "cache_control" in block))
+            value = [{"role": turn.get("role")}, block]
+            pieces.append(Piece(value, cost, "cache_control" in block))
     if "cache_control" in body and pieces:
         pieces[-1] = replace(pieces[-1], marked=True)
     return pieces
@@ -321,15 +320,15 @@ def _usage(answer: Answer) -> Object:
 
 
 def _stream(answer: Answer) -> Iterator[bytes]:
-    start = {**_head(answer), "content": [], "stop_reason": None}
+    start: Object = {**_head(answer), "content": [], "stop_reason": None}
     start["usage"] = {**_usage(answer), "output_tokens": int(answer.usage is not None)}
     yield event({"type": "message_start", "message": start}, "message_start")
     yield event({"type": "ping"}, "ping")
     blocks = [*_streamed_words(answer), *_streamed_calls(answer)]
     for index, (opened, deltas) in enumerate(blocks):
         at = {"index": index}
-        start = {"type": "content_block_start", **at, "content_block": opened}
-        yield event(start, "content_block_start")
+        begun = {"type": "content_block_start", **at, "content_block": opened}
+        yield event(begun, "content_block_start")
         for delta in deltas:
             piece = {"type": "content_block_delta", **at, "delta": delta}
             yield event(piece, "content_block_delta")

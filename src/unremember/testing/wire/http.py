@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -158,15 +159,23 @@ class _Exchange:
 
     def _say(self, say: Say, taken: Taken, pause: Callable[[], object] = lambda: None) -> None:
         answer = self.desk.answer(say, taken)
-        if not taken.asked.streams:
-            pause()
-            self._send_json(200, taken.wire.whole(answer))
-            return
         try:
-            self._stream(taken.wire.stream(answer), pause)
+            if taken.asked.streams:
+                self._stream(taken.wire.stream(answer), pause)
+                return
+            pause()
+            self._require_listener()
+            self._send_json(200, taken.wire.whole(answer))
         except ConnectionError:
             self.desk.abandoned += 1
             raise
+
+    def _require_listener(self) -> None:
+        """Notices that the client hung up before a write would fail."""
+        connection = self.http.connection
+        readable = select.select([connection], [], [], 0)[0]
+        if readable and not connection.recv(1, socket.MSG_PEEK):
+            raise ConnectionAbortedError("the client hung up")
 
     def _cut(self, say: Say, taken: Taken, after: int) -> None:
         if after <= 0:
@@ -223,6 +232,7 @@ class _Exchange:
             pause()
             if self.line.closing.is_set():
                 raise _BrokenOff
+            self._require_listener()
             for piece in tear(event):
                 self.http.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         if ends:

@@ -179,5 +179,5 @@ def local_too_long(tokens: int, limit: int, terms: Terms) -> Refused | None:
             extra={"n_prompt_tokens": tokens, "n_ctx": limit},
         )
     if terms.flavour == "ollama":
-        return Refused(f"prompt is too long: {tokens} tokens, the context length is {limit}")
+        return Refused("the input length exceeds the context length")
     return None

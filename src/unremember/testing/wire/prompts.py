@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
+from unremember.formats.media import from_base64, from_url
 from unremember.formats.shape import Object, as_list, as_object, as_text
 from unremember.testing.wire.base import Piece
-from unremember.tokens import IMAGE_MAX, PER_MESSAGE, Counter
+from unremember.tokens import PER_MESSAGE, Counter, weigh_media
 
 CALL = 3
 """Tokens around a call's name and arguments."""
@@ -20,7 +21,7 @@ _SILENT = frozenset(
     {"type", "role", "id", "call_id", "tool_call_id", "tool_use_id", "status", "cache_control",
      "detail", "phase", "strict", "annotations", "logprobs"}
 )  # fmt: skip
-_MEDIA = frozenset({"image", "image_url", "input_image", "document", "file", "input_file"})
+_MEDIA = frozenset({"image", "image_url", "document", "file", "audio"})
 _SEALED = frozenset({"signature", "encrypted_content", "data"})
 
 
@@ -50,11 +51,12 @@ class Prompts:
         pieces = list(pieces)
         marks = [place for place, piece in enumerate(pieces) if automatic or piece.marked]
         digest = hashlib.sha256(root.encode())
-        total = cached = marked = 0
+        total = cached = marked = newest = 0
         fresh: list[bytes] = []
         for place, piece in enumerate(pieces):
             text = _bytes(piece.value)
-            total += self._weigh(piece, text)
+            newest = self._weigh(piece, text)
+            total += newest
             digest.update(hashlib.sha256(text).digest())
             here = digest.digest()
             # What lies behind the last mark is not looked for: nobody asked for it.
@@ -65,7 +67,7 @@ class Prompts:
                 fresh.append(here)
         written = 0 if automatic or marked < self.least else max(0, marked - cached)
         cached = cached if cached >= self.least else 0
-        return Looked(total, cached, written, tuple(fresh))
+        return Looked(total, cached, written, newest, tuple(fresh))
 
     def remember(self, looked: Looked) -> None:
         """From now on the beginnings of this prompt are cached: it was answered."""
@@ -90,12 +92,13 @@ class Prompts:
 class Looked:
     """Tokens of a prompt: all, those read from the cache, and those written to it by a mark.
 
-    `beginnings` are the digests of what can be cached of it.
+    `newest` are those of its last piece, `beginnings` the digests of what can be cached of it.
     """
 
     total: int = 0
     cached: int = 0
     written: int = 0
+    newest: int = 0
     beginnings: tuple[bytes, ...] = ()
 
 
@@ -136,8 +139,8 @@ def _leaves(value: object) -> Iterator[str | int]:
 
 def _leaves_of_object(value: Object) -> Iterator[str | int]:
     kind = as_text(value.get("type"))
-    if kind in _MEDIA:
-        yield IMAGE_MAX
+    if kind.removeprefix("input_") in _MEDIA:
+        yield _weigh_media(kind, value)
         return
     for name, inner in value.items():
         if name in _SEALED:
@@ -147,3 +150,15 @@ def _leaves_of_object(value: Object) -> Iterator[str | int]:
             yield json.dumps(inner, ensure_ascii=False)
         elif name not in _SILENT:
             yield from _leaves(inner)
+
+
+def _weigh_media(kind: str, part: Object) -> int:
+    """Tokens of a picture, a sound or a document by its size, wherever its data stands."""
+    named = as_object(part.get("source")) or as_object(part.get(kind)) or part
+    data = next(
+        (as_text(named[k]) for k in ("data", "url", "image_url", "file_data") if k in named), ""
+    )
+    what = "image" if "image" in kind else "audio" if "audio" in kind else "document"
+    if "://" in data[:20] or data.startswith("data:"):
+        return weigh_media(from_url(what, data))
+    return weigh_media(from_base64(what, as_text(named.get("media_type")), data))

@@ -187,8 +187,7 @@ def _cap(body: Object) -> int | None:
 
 def _too_long(tokens: int, output: int, limit: int, terms: Terms) -> Refused:
     return openai.local_too_long(tokens, limit, terms) or Refused(
-        "Your input exceeds the context window of this model. "
-        f"It has {tokens} tokens, the window {limit}.",
+        "Your input exceeds the context window of this model.",  # no numbers: it gives none
         code="context_length_exceeded",
         param="input",
     )
