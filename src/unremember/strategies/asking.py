@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from time import perf_counter
 from typing import Any
 
@@ -96,11 +97,21 @@ async def _send(session: Session, request: Request) -> Reply:
 async def _reply(session: Session, request: Request) -> Reply:
     if session.on_delta is None:
         return await session.model.request(request)
-    async for piece in session.model.stream(request):
-        if isinstance(piece, Reply):
-            return piece
-        session.on_delta(piece)
-    raise ModelError(f"{session.model.name} ended its answer without a result; try again")
+    reply: Reply | None = None
+    stream = session.model.stream(request)
+    try:
+        async for piece in stream:
+            if isinstance(piece, Reply):
+                reply = piece
+            else:
+                session.on_delta(piece)
+    finally:
+        # At once, not when it is collected: the connection must not outlive a stopped run.
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+    if reply is None:
+        raise ModelError(f"{session.model.name} ended its answer without a result; try again")
+    return reply
 
 
 def _tell_break(session: Session, request: Request) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from unremember.actions import tool_kind
 from unremember.archive import Answered, CallFinished, CallStarted
@@ -42,8 +43,9 @@ async def run_calls(session: Session, *, parallel: bool) -> History:
         )
         finished |= {one.result: result for one, result in zip(group, results, strict=True)}
     ordinals = tuple(one.result for one in calls)
-    session.record.write(Answered(ordinals))
-    return session.answer(tuple(finished[ordinal] for ordinal in ordinals))
+    at = datetime.now(UTC)
+    session.record.write(Answered(ordinals, at))
+    return session.answer(tuple(finished[ordinal] for ordinal in ordinals), at)
 
 
 def _open_calls(history: History) -> Iterator[_Numbered]:

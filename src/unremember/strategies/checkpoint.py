@@ -14,7 +14,7 @@ from time import perf_counter
 from unremember.archive import Failed
 from unremember.compression import Job, fit
 from unremember.errors import BudgetTooSmall, CannotCompress, OverLimit, UnrememberError
-from unremember.events import Compressed, Counted, Refused
+from unremember.events import Compressed, Counted, Event, Refused
 from unremember.history import History
 from unremember.strategies.config import HistoryCompressionConfig
 from unremember.strategies.session import Session
@@ -76,14 +76,18 @@ async def _compress(
 ) -> None:
     begun = perf_counter()
     before, tokens = session.history, session.measure()
+    # Reported from here and not from the thread that does the work.
+    events: list[Event] = []
     job = Job(
         budget=session.room.in_own_count(),
         weigh=session.room.weigh,
         originals=session.record.originals,
         focus=focus,
-        emit=session.emit,
+        emit=events.append,
     )
     after, way = await _smaller(session, config, job)
+    for event in events:
+        session.emit(event)
     left = session.room.measure(after)
     heaviest = session.room.fixed_parts(before)
     progress = session.progress.tried(tokens, min(left, tokens), session.room.budget, heaviest)

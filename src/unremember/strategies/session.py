@@ -87,9 +87,8 @@ class Session:
         self._grow(grown)
         return grown
 
-    def answer(self, results: tuple[ToolResult, ...]) -> History:
+    def answer(self, results: tuple[ToolResult, ...], at: datetime) -> History:
         """Puts results that are on record into the history, all of them at once."""
-        at = datetime.now(UTC)
         self._grow(self.history.add(*(Message("tool", (result,), at=at) for result in results)))
         return self.history
 
