@@ -44,7 +44,7 @@ class UnknownFormat(InputError):
 
 
 class InvalidHistory(InputError):
-    """Messages that break the rules of a history: a result without its call, a role in a wrong place."""
+    """Messages that break the rules of a history: a result without its call, a misplaced role."""
 
 
 class BudgetTooSmall(UnrememberError):
@@ -66,7 +66,7 @@ class BudgetTooSmall(UnrememberError):
 
 
 class CannotCompress(UnrememberError):
-    """Two compressions in a row freed too little (rule R8); the message says what could not shrink."""
+    """Two compressions in a row freed too little (rule R8); says what could not shrink."""
 
 
 class OverLimit(UnrememberError):

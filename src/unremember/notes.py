@@ -62,7 +62,7 @@ class OutlineEntry:
 
     @property
     def shows_call(self) -> bool:
-        """Whether the first excerpt is the call as it was written, so that the title does not tell it."""
+        """Whether the first excerpt is the call as written, so that the title does not tell it."""
         return bool(self.excerpts) and (not self.title or self.title.startswith("→"))
 
 

@@ -32,13 +32,13 @@ BONUS = {
     Origin.RESULT: 0.0,
     Origin.OTHER: 0.0005,
 }
-"""Worth per token of a line for who wrote it, beside its terms: decisions and rules above output."""
+"""Worth per token of a line for who wrote it: decisions and rules above output."""
 
 FADE = 0.02
 """How fast the bonus fades with each step of age."""
 
 BESIDE = 1.5
-"""How much more a line is worth beside a kept one: a passage can be read, a single line is a clue."""
+"""How much more a line is worth beside a kept one: a passage reads better than single lines."""
 
 BESIDE_TOKEN = 0.0005
 """What a line beside a kept one is worth per token whatever it says."""
@@ -125,11 +125,11 @@ class Chooser:
         return bool(self._chosen[line])
 
     def cost(self, line: int) -> int:
-        """What a line would add in tokens: itself, a mark for the gap, its entry if it is the first."""
+        """What a line would add in tokens: itself, a gap mark, its entry if it is the first."""
         return self._cost(line)
 
     def take(self, line: int, reason: str, *, alone: bool = False) -> None:
-        """Takes a line, with the main line of its entry if it is the entry's first and not `alone`."""
+        """Takes a line; with the main line of its entry if it is the first there, unless `alone`."""
         number = self.material.entry[line]
         act = Taken(self._cost(line), reason)
         if number not in self._places:

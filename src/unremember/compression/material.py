@@ -98,7 +98,7 @@ class Material:
 
 
 def gather(steps: Sequence[Step], notes: Notes, whole: set[int]) -> Material:
-    """All lines of `steps` and of earlier `notes`; `whole` are the ordinals of messages that stay."""
+    """All lines of `steps` and earlier `notes`; `whole` are the ordinals of messages that stay."""
     outline = notes.outline
     material = Material(steps=len(outline) + len(steps))
     collector = _Collector(material, whole)
@@ -111,7 +111,7 @@ def gather(steps: Sequence[Step], notes: Notes, whole: set[int]) -> Material:
 
 
 class _Collector:
-    """Walks from the newest line to the oldest, so that the first place a line is met is its newest."""
+    """Walks from the newest text to the oldest: the first place a line is met is its newest."""
 
     def __init__(self, material: Material, whole: set[int]) -> None:
         self.material = material
@@ -198,7 +198,7 @@ class _Collector:
     def _lines(
         self, lines: list[tuple[int, str]], number: int, origin: Origin, stays: bool
     ) -> None:
-        """Takes in lines that were not met before; what is known of their terms is brought up to date."""
+        """Takes in lines that were not met before, and brings their terms up to date."""
         material, seen = self.material, self.seen
         step = material.entries[number].step
         touched: set[int] = set()
@@ -294,7 +294,7 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def call_text(call: ToolCall) -> str:
-    """A call as it is read: the tool's name and its arguments, each argument on lines of its own."""
+    """A call as it is read: the tool's name and its arguments, each on lines of its own."""
     return " ".join((call.name, "\n".join(leaves(call)))).rstrip()
 
 

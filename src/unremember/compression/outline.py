@@ -15,7 +15,7 @@ _TITLE = 120
 
 
 def outline_of(material: Material, lines: Iterable[int]) -> tuple[OutlineEntry, ...]:
-    """The entries that hold the chosen `lines`, oldest first, lines in their order, gaps counted."""
+    """The entries that hold the chosen `lines`: oldest first, lines in order, gaps marked."""
     chosen: dict[int, list[int]] = {}
     for line in lines:
         chosen.setdefault(material.entry[line], []).append(line)

@@ -43,12 +43,12 @@ class Example:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads recordings, fits, and prints the weights and how well they foretell; 2 for bad input."""
+    """Reads recordings, prints weights and how well they foretell; gives 2 for bad input."""
     parser = argparse.ArgumentParser(prog="fit-worth", description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path, help="recordings, or folders of them")
     chosen = parser.parse_args(arguments)
     try:
-        import numpy as np
+        import numpy as np  # pyright: ignore[reportMissingImports]
     except ImportError:
         return _refuse("needs numpy: pip install 'unremember[dev]'")
     examples = [example for path in _files(chosen.paths) for example in examples_of(path, np)]
@@ -121,7 +121,7 @@ def fit(examples: Sequence[Example], np: Any, rounds: int = 12) -> list[float]:
 
 
 def held_out(examples: Sequence[Example], np: Any) -> float:
-    """Mean surprise per needed name, each recording foretold by the others; nan for a single one."""
+    """Mean surprise per needed name, each recording foretold by the others; nan for one alone."""
     surprise, hits = 0.0, 0.0
     for recording in dict.fromkeys(example.recording for example in examples):
         others = [example for example in examples if example.recording != recording]
