@@ -1,6 +1,7 @@
 """History in, smaller history out: the ways to forget, and `fit`, which guarantees the budget."""
 
 from unremember.compression.clip import CLIP_MARK
+from unremember.compression.explain import Explanation, explain
 from unremember.compression.fit import fit
 from unremember.compression.job import Compress, Job
 from unremember.compression.report import KINDS, KindRow, Report, report_on
@@ -10,10 +11,12 @@ __all__ = [
     "CLIP_MARK",
     "KINDS",
     "Compress",
+    "Explanation",
     "Job",
     "KindRow",
     "NoCompression",
     "Report",
+    "explain",
     "fit",
     "report_on",
     "sliding_window",

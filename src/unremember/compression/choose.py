@@ -37,7 +37,7 @@ BONUS = {
 FADE = 0.02
 """How fast the bonus fades with each step of age."""
 
-BESIDE = 1.5
+BESIDE = 1.7
 """How much more a line is worth beside a kept one: a passage reads better than single lines."""
 
 BESIDE_TOKEN = 0.0005
@@ -120,6 +120,10 @@ class Chooser:
             known[act.name].text for act in self.taken if act.name >= 0 and self._open[act.name] > 0
         ]
 
+    def reason(self, line: int) -> str:
+        """Why a line was taken: "error", "user" or "worth"; "" if it was not."""
+        return next((act.reason for act in self.taken if line in act.lines), "")
+
     def is_taken(self, line: int) -> bool:
         """Whether a line is chosen or stands in a kept text."""
         return bool(self._chosen[line])
@@ -128,13 +132,13 @@ class Chooser:
         """What a line would add in tokens: itself, a gap mark, its entry if it is the first."""
         return self._cost(line)
 
-    def take(self, line: int, reason: str, *, alone: bool = False) -> None:
-        """Takes a line; with the main line of its entry if it is the first there, unless `alone`."""
+    def take(self, line: int, reason: str) -> None:
+        """Takes a line, with the main line of its entry if it is the first there."""
         number = self.material.entry[line]
         act = Taken(self._cost(line), reason)
         if number not in self._places:
             self._places[number] = set()
-            if self._brings_main(number, line) and not alone:
+            if self._brings_main(number, line):
                 self._add(self.material.entries[number].main, act)
         self._add(line, act)
         self._did(act)

@@ -8,17 +8,13 @@ archive, or in the report, by its handle.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from unremember.actions import is_error_line
 from unremember.compression.carry import ledger_now, trim_facts, trim_ledger
-from unremember.compression.choose import Chooser
+from unremember.compression.carry_out import WASTE, Done, carry_out
 from unremember.compression.floor import fixed_parts
 from unremember.compression.job import Job
-from unremember.compression.material import LONG, Entry, Origin, gather
-from unremember.compression.outline import outline_of
 from unremember.compression.pins import (
     HEAD_AND_TAIL,
     SHARE,
@@ -27,10 +23,8 @@ from unremember.compression.pins import (
     pins_of,
     step_weight,
 )
-from unremember.compression.plan import Plan, assemble, report_cuts
-from unremember.compression.rules import is_rule, sentences
+from unremember.compression.plan import Plan, report_cuts
 from unremember.compression.shrink import shrink_step
-from unremember.compression.worth import chances
 from unremember.errors import BudgetTooSmall
 from unremember.history import History, Step
 from unremember.ledger import Ledger
@@ -48,15 +42,6 @@ but in a small target a single large result would push out everything else."""
 LEDGER = 0.04
 """Share of the target that the ledger may take."""
 
-ERRORS = 16
-"""How many of the newest distinct error lines are kept before anything else."""
-
-ERROR_SHARE = 0.15
-"""Share of the target they may take together."""
-
-WASTE = 0.02
-"""Share of the target that may stay unused when something was left out."""
-
 FACTS = 0.15
 """Share of what the fixed part leaves that the facts may take."""
 
@@ -72,31 +57,40 @@ def fit(history: History, job: Job) -> History:
     """
     if job.weigh(history) <= job.budget.target:
         return history
+    done = decide(history, job)
+    report_cuts(done.plan, job)
+    return done.history
+
+
+def decide(history: History, job: Job) -> Done:
+    """What `fit` does with a history that is too big, and why: the plan and the choice of lines.
+
+    Raises as `fit` does.
+    """
     for plan in _plans(history, job):
-        fitted = _carry_out(plan, job)
-        if job.weigh(fitted) <= plan.target:
-            plan, fitted = _use_up(plan, fitted, job)
-            report_cuts(plan, job)
-            return fitted
+        done = carry_out(plan, job)
+        if done.weight <= plan.target:
+            return _use_up(done, job)
     raise BudgetTooSmall(fixed_parts(history, job.weigh), job.budget.limit)
 
 
-def _use_up(plan: Plan, fitted: History, job: Job) -> tuple[Plan, History]:
+def _use_up(done: Done, job: Job) -> Done:
     """Where the outline could not use the target up, more of the newest steps stays."""
-    best, most, share = (plan, fitted), job.weigh(fitted), 1.0
-    unused = plan.target - most
+    best, share, target = done, 1.0, done.plan.target
     for _ in range(GROWTHS):
-        if unused <= plan.target * WASTE:
+        unused = target - done.weight
+        if unused <= target * WASTE:
             break
-        grown = _grown(plan, fitted.notes, int(unused * share), job.weigh)
-        again = _carry_out(grown, job)
-        if job.weigh(again) > plan.target:
+        again = carry_out(
+            _grown(done.plan, done.history.notes, int(unused * share), job.weigh), job
+        )
+        if again.weight > target:
             share /= 2
             continue
         # At first it may weigh less: the outline drops what stands in a step now.
-        plan, fitted, unused = grown, again, plan.target - job.weigh(again)
-        if job.weigh(again) > most:
-            best, most = (grown, again), job.weigh(again)
+        done = again
+        if done.weight > best.weight:
+            best = done
     return best
 
 
@@ -227,91 +221,3 @@ def _newest_whole(steps: tuple[Step, ...], weigh: Weigher, share: int) -> tuple[
             break
         kept += 1
     return steps[len(steps) - kept :]
-
-
-def _carry_out(plan: Plan, job: Job) -> History:
-    """Chooses lines until the result weighs the target, by exact counts."""
-    bare = assemble(plan)
-    if not plan.notes_allowed or job.weigh(bare) >= plan.target:
-        return bare
-    material = gather(plan.history.steps, plan.history.notes, plan.whole)
-    chooser = Chooser(material, chances(material), job.weigh.texts, plan.cut_texts)
-    _take_errors(chooser, int(plan.target * ERROR_SHARE))
-    _take_dropped_pins(plan, chooser)
-    return _fill_exactly(plan, job, chooser, job.weigh(bare))
-
-
-def _fill_exactly(plan: Plan, job: Job, chooser: Chooser, bare: int) -> History:
-    """Fills, weighs, corrects the allowance by what was used, and takes back what is over."""
-    allowance = plan.target - bare
-    result = assemble(plan)
-    for _ in range(6):
-        before = len(chooser.taken)
-        chooser.fill(allowance)
-        result = _chosen(plan, chooser)
-        unused = plan.target - job.weigh(result)
-        if unused < 0 or unused <= plan.target * WASTE:
-            break
-        if len(chooser.taken) == before and unused < plan.target * WASTE * 2:
-            break
-        allowance = chooser.spent + unused
-    while chooser.taken and job.weigh(result) > plan.target:
-        over = job.weigh(result) - plan.target
-        freed = 0
-        while chooser.taken and freed < over:
-            freed += chooser.taken[-1].cost
-            chooser.take_back()
-        result = _chosen(plan, chooser)
-    return result
-
-
-def _take_errors(chooser: Chooser, share: int) -> None:
-    """Takes the newest distinct error lines first."""
-    material = chooser.material
-    newest = sorted(
-        (line for line in range(len(material.texts)) if material.origin[line] is Origin.RESULT),
-        key=lambda line: (-material.entries[material.entry[line]].ordinal, -material.place[line]),
-    )
-    found = 0
-    for line in newest:
-        if found >= ERRORS or chooser.spent >= share:
-            return
-        if names_an_error(material.texts[line]):
-            found += 1
-            if not chooser.is_taken(line) and chooser.spent + chooser.cost(line) <= share:
-                chooser.take(line, "error")
-
-
-_ERROR_NAME = re.compile(
-    r"(?:Error|Exception|Failure|\b[Ee]rror(?:\[\w+\])?)\s*[:(]|\b[Ff]atal:"
-    r"|(?i:exit|return)[ _]?(?:code|status)\W{0,3}[1-9]"
-)
-
-
-def names_an_error(line: str) -> bool:
-    """Whether a line reports an error or, in code, names one."""
-    return len(line) <= LONG and (is_error_line(line) or _ERROR_NAME.search(line) is not None)
-
-
-def _take_dropped_pins(plan: Plan, chooser: Chooser) -> None:
-    """Rules in what was cut of the user's words, and a line of what did not fit at all."""
-    dropped = {pin.ordinal for pin in plan.pinned.dropped}
-    cut = dropped | plan.pinned.cut.keys() | plan.clipped.keys()
-    material, room = chooser.material, plan.target // 4
-    lines = [n for n in range(len(material.texts)) if _entry_of(n, chooser).ordinal in cut]
-    lines = [n for n in lines if material.origin[n] is Origin.USER and not chooser.is_taken(n)]
-    obliging = {n for n in lines if any(map(is_rule, sentences(material.texts[n])))}
-    for line in sorted(lines, key=lambda n: n not in obliging):
-        ordinal = _entry_of(line, chooser).ordinal
-        wanted = line in obliging or ordinal in dropped
-        if wanted and not chooser.is_taken(line) and chooser.spent + chooser.cost(line) <= room:
-            chooser.take(line, "user")
-            dropped.discard(ordinal)
-
-
-def _entry_of(line: int, chooser: Chooser) -> Entry:
-    return chooser.material.entries[chooser.material.entry[line]]
-
-
-def _chosen(plan: Plan, chooser: Chooser) -> History:
-    return assemble(plan, outline_of(chooser.material, chooser.lines()), tuple(chooser.names()))

@@ -19,7 +19,8 @@ _WORDS = (
     r"|\b(?:muss|müssen|nicht|niemals|nie|immer|nur|bitte|darf|dürfen|soll(?:te)?|ohne|statt)\b"
     r"|\b(?:keine?[nr]?|doit|doivent|jamais|toujours|seulement|pas|sans|éviter|veuillez|il faut)\b"
     r"|\b(?:debe[ns]?|nunca|siempre|s[oó]lo|por favor|evit[ae]r?|sin|hay que)\b"
-    r"|\bno (?:uses?|toques?|cambies?)\b|\b(?:deve|devem|sempre|apenas|sem|mai|solo|senza|evitare)\b"
+    r"|\bno (?:uses?|toques?|cambies?)\b"
+    r"|\b(?:deve|devem|sempre|apenas|sem|mai|solo|senza|evitare)\b"
     # Russian
     r"|(?:долж|нельзя|никогда|всегда|только|обязательно|не надо|без |пожалуйста)"
     # Chinese

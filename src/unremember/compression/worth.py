@@ -21,8 +21,8 @@ FEATURES = (
 """Names of the features, in the order of `features`."""
 
 WEIGHTS = (
-    -2.87, 0.63, 0.30, -0.18, -0.14, 1.93, 0.79, 0.41, 0.37,
-    0.36, -0.79, -0.36, -0.27, -0.32, 0.27, -0.19,
+    -2.93, 0.62, 0.29, -0.19, -0.14, 1.96, 0.76, 0.29, 0.54,
+    0.32, -1.04, -0.32, -0.29, -0.32, 0.26, -0.14,
 )  # fmt: skip
 """Fitted on 100 cuts of 21 recordings of nine agents; see docs/compression.md."""
 
@@ -44,6 +44,8 @@ def is_name(text: str) -> bool:
     """Whether a term looks like the name of something rather than a word."""
     if text.isalpha():
         return not text.islower() and _CAMEL.search(text) is not None
+    if text.isdigit() and len(text) < SHORT:
+        return False
     return _MARKS.search(text) is not None or _CAMEL.search(text) is not None
 
 
@@ -85,7 +87,8 @@ def chances(material: Material, weights: Sequence[float] = WEIGHTS) -> list[floa
                 score += camel
                 name = True
             if _MARKS.search(text):
-                name = True
+                # A number of one or two figures names nothing.
+                name = name or not (text.isdigit() and len(text) < SHORT)
                 if "_" in text:
                     score += underscore
                 if _DIGIT.search(text):

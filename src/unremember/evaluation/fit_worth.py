@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("paths", nargs="+", type=Path, help="recordings, or folders of them")
     chosen = parser.parse_args(arguments)
     try:
-        import numpy as np  # pyright: ignore[reportMissingImports]
+        np: Any = import_module("numpy")
     except ImportError:
-        return _refuse("needs numpy: pip install 'unremember[dev]'")
+        return _refuse("needs numpy: pip install numpy")
     examples = [example for path in _files(chosen.paths) for example in examples_of(path, np)]
     if not examples:
         return _refuse("no recording is long enough to be cut; give longer ones")
