@@ -1,6 +1,6 @@
 """Models behind one port, `Model`: providers, local files, and a script for tests.
 
-`open_model` takes a name such as `anthropic:claude-sonnet-4-5` and gives a model. Nothing is
+`open_model` takes a name such as `anthropic:claude-sonnet-5` and gives a model. Nothing is
 imported from a provider, and nothing is sent, before the first request.
 """
 

@@ -20,7 +20,14 @@ from unremember.models.failures import Address, Failure, NoAnswer, understand
 from unremember.models.providers import Connection, Endpoint, connect
 from unremember.models.retry import Retry, Tries
 from unremember.models.text_calls import call_schema, take_text_calls
-from unremember.models.wire import ANTHROPIC, OLLAMA, OPENAI_CHAT, to_message, to_messages
+from unremember.models.wire import (
+    ANTHROPIC,
+    OLLAMA,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    to_message,
+    to_messages,
+)
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as pai
@@ -201,6 +208,9 @@ class Remote:
             settings["anthropic_cache_tool_definitions"] = bool(request.tools)
             settings["anthropic_cache_instructions"] = bool(request.history.system)
             settings["anthropic_cache_messages"] = True
+        if self._at.provider.wire is OPENAI_RESPONSES:
+            # Nothing is to stay with the provider; reasoning then comes back to us, encrypted.
+            settings["openai_store"] = False
         return cast("ModelSettings", settings)
 
     async def _reply(

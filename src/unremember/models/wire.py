@@ -47,7 +47,8 @@ class Wire:
 
     `system` is pydantic-ai's name of the provider; `alternates` where roles must take turns;
     `later_system` where system messages may stand among the others; `kin` are the formats of
-    recorded conversations whose signed reasoning it takes back.
+    recorded conversations whose signed reasoning it takes back. Reasoning of a message that was
+    changed goes back where it is `signed`: where nothing but text and signature belongs to it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Wire:
     alternates: bool = False
     later_system: bool = False
     documents: bool = False
+    signed: bool = False
     kin: tuple[str, ...] = ()
 
     @property
@@ -65,8 +67,10 @@ class Wire:
 
 OPENAI_CHAT = Wire("openai", "openai", later_system=True)
 OPENAI_RESPONSES = Wire("openai-responses", "openai", later_system=True, documents=True)
-ANTHROPIC = Wire("anthropic", "anthropic", alternates=True, documents=True, kin=("anthropic",))
-GOOGLE = Wire("google", "google", alternates=True, documents=True)
+ANTHROPIC = Wire(
+    "anthropic", "anthropic", alternates=True, documents=True, signed=True, kin=("anthropic",)
+)
+GOOGLE = Wire("google", "google", alternates=True, documents=True, signed=True)
 OLLAMA = Wire("ollama", "ollama", later_system=True)
 
 
@@ -213,7 +217,8 @@ def _response(message: Message, wire: Wire, ids: dict[str, str]) -> pai.ModelRes
 
 
 def _is_own(message: Message, wire: Wire) -> bool:
-    return any(turns.own_thinking(message, form) for form in (wire.form, *wire.kin))
+    forms = (wire.form, *wire.kin) if wire.signed else ()
+    return any(turns.own_thinking(message, form) for form in forms)
 
 
 def _with_ids(response: pai.ModelResponse, ids: dict[str, str]) -> pai.ModelResponse:
