@@ -33,11 +33,15 @@ class Room:
         self.weigh = Weigher(counter_of(model))
         self.weigh.fixed = self.weigh.text(written(tools))
         self._meter = Meter(self.weigh)
+        self._measured: tuple[History, int] | None = None
 
     def measure(self, history: History) -> int:
         """Tokens of the next request that would carry `history`."""
-        estimate = self._meter(history)
-        return max(estimate, self.weigh(history)) if self.weigh.counter.exact else estimate
+        if self._measured is None or self._measured[0] is not history:
+            estimate = self._meter(history)
+            exact = self.weigh.counter.exact
+            self._measured = history, max(estimate, self.weigh(history)) if exact else estimate
+        return self._measured[1]
 
     def observe(self, history: History, usage: Usage) -> None:
         """Takes in what the provider counted for a request with `history` and all tools."""
@@ -45,6 +49,7 @@ class Room:
         counted = self.weigh(history)
         if usage.reported and low * counted <= usage.input_tokens <= high * counted:
             self._meter.observe(history, usage.input_tokens)
+            self._measured = None
 
     def in_own_count(self) -> Budget:
         """The budget for who weighs with `weigh`, which does not know the provider's counts."""
