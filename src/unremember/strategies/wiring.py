@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from unremember.errors import GraphError
-from unremember.history import History
 
 if TYPE_CHECKING:
     from unremember.strategies.graph import Graph, Node
@@ -99,22 +98,19 @@ def _may_fit(gives: Any, takes: Any) -> bool:
 
 def takes_of(node: Node) -> Any:
     """The declared type of what a node takes; Any where none is declared."""
-    hints = _hints(node, node.into)
-    return next((kind for name, kind in hints.items() if name != "return"), Any)
+    if not callable(node.run) and node.into is None:
+        return takes_of(node.run.nodes[0])
+    return next((kind for name, kind in _hints(node, node.into) if name != "return"), Any)
 
 
 def gives_of(node: Node) -> Any:
     """The declared type of what a node gives; Any where none is declared."""
-    return _hints(node, node.out).get("return", Any)
+    return dict(_hints(node, node.out)).get("return", Any)
 
 
-def _hints(node: Node, change: object) -> dict[str, Any]:
+def _hints(node: Node, change: object) -> Iterable[tuple[str, Any]]:
     """The type hints of a node's function; of a graph as a node, those of its way in or out."""
-    run = node.run if callable(node.run) else change
-    if run is None:
-        # What most graphs inside another are for: they go on with the history.
-        return {"value": History, "return": History}
     try:
-        return get_type_hints(run)
+        return get_type_hints(node.run if callable(node.run) else change).items()
     except (NameError, TypeError):  # names that only a type checker sees; something without hints
-        return {}
+        return ()
