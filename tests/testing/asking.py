@@ -67,19 +67,23 @@ def _events(stream: str) -> Iterator[Any]:
             yield json.loads(data) if data.startswith("{") else data
 
 
-def post(
+def post(server: StrictServer, form: str, body: object = None, /, **more: object) -> Got:
+    """Sends the smallest legal request, with the fields `more`, or the given `body`."""
+    return post_with(HEADERS[form], server, form, body, **more)
+
+
+def post_with(
+    headers: Mapping[str, str],
     server: StrictServer,
     form: str,
     body: object = None,
-    *,
-    headers: Mapping[str, str] | None = None,
+    /,
     **more: object,
 ) -> Got:
-    """Sends the smallest legal request, with the fields `more`, or the given `body`."""
+    """The same with other headers."""
     sent = body if body is not None else LEAST[form] | more
     data = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
-    given = HEADERS[form] if headers is None else headers
-    named = {"content-type": "application/json", **given}
+    named = {"content-type": "application/json", **headers}
     return send(Request(server.url + PATHS[form], data, named, method="POST"))
 
 

@@ -56,6 +56,7 @@ def test_openai_responses(stream: bool, store: bool):
         "tools": [{"type": "function", "name": "write", "parameters": SCHEMA, "strict": False}],
     }  # fmt: skip
     items: Any = [{"role": "user", "content": "hi"}]
+    got: Any = None
     with (
         StrictServer([TURN, DONE]) as server,
         openai.OpenAI(base_url=server.openai_url, api_key="k", max_retries=0) as client,
@@ -89,6 +90,7 @@ def test_anthropic_messages(stream: bool):
         "tools": [{"name": "write", "input_schema": SCHEMA}],
     }  # fmt: skip
     turns: Any = [{"role": "user", "content": "hi"}]
+    got: Any = None
     with (
         StrictServer([TURN, DONE]) as server,
         anthropic.Anthropic(base_url=server.url, api_key="k", max_retries=0) as client,
@@ -114,7 +116,7 @@ def test_anthropic_messages(stream: bool):
                 turns.append({"role": "user", "content": results})
     assert server.refusals == []
     assert got.usage.input_tokens == server.requests[-1].input_tokens
-    assert content == [{"type": "text", "text": "Done."}]
+    assert turns[-1]["content"] == [{"type": "text", "text": "Done."}]
 
 
 def test_clients_know_the_errors():
@@ -127,8 +129,8 @@ def test_clients_know_the_errors():
         with pytest.raises(openai.BadRequestError) as caught:
             client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}])
         assert caught.value.code == "context_length_exceeded"
+        bad: Any = [{"role": "tourist", "content": "hi"}]
         with pytest.raises(openai.BadRequestError, match="unknown role"):
-            bad: Any = [{"role": "tourist", "content": "hi"}]
             client.chat.completions.create(model="m", messages=bad)
 
 

@@ -34,33 +34,33 @@ ARGUMENTS = {"path": "Übung/世界.py", "text": 'a\n\t"b" \\ 🎉'}
 FULL = Say("Schöne Grüße, 世界 🎉", calls=[("write", ARGUMENTS)], thinking="Wie wäre es?")
 
 
+def piece_of_chat(event: Any) -> tuple[str, str, str]:
+    delta: Any = event["choices"][0]["delta"] if event["choices"] else {}
+    [call] = delta.get("tool_calls") or [{"function": {"arguments": ""}}]
+    arguments = call["function"]["arguments"]
+    return delta.get("content") or "", delta.get("reasoning_content", ""), arguments
+
+
+def piece_of_messages(event: Any) -> tuple[str, str, str]:
+    delta: Any = event.get("delta", {})
+    return delta.get("text", ""), delta.get("thinking", ""), delta.get("partial_json", "")
+
+
+def piece_of_responses(event: Any) -> tuple[str, str, str]:
+    kinds = ("output_text", "reasoning_summary_text", "function_call_arguments")
+    of_kind = [event["delta"] if event["type"] == f"response.{k}.delta" else "" for k in kinds]
+    return of_kind[0], of_kind[1], of_kind[2]
+
+
+PIECES = {
+    "chat": piece_of_chat, "messages": piece_of_messages, "responses": piece_of_responses
+}  # fmt: skip
+
+
 def streamed(form: str, events: list[Any]) -> tuple[str, str, str]:
     """Text, thinking and arguments, put together from the pieces of a stream."""
-    text = thinking = arguments = ""
-    for event in (event for event in events if isinstance(event, dict)):
-        choices = event.get("choices") or [{}]
-        delta = choices[0].get("delta") if form == "chat" else event.get("delta")
-        match form, event.get("type"), delta:
-            case "chat", _, {"content": str(piece)}:
-                text += piece
-            case "chat", _, {"reasoning_content": piece}:
-                thinking += piece
-            case "chat", _, {"tool_calls": [{"function": {"arguments": piece}}]}:
-                arguments += piece
-            case _, _, {"text": piece} | {"type": "text_delta", "text": piece}:
-                text += piece
-            case _, _, {"thinking": piece}:
-                thinking += piece
-            case _, _, {"partial_json": piece}:
-                arguments += piece
-            case _, "response.output_text.delta", piece:
-                text += piece
-            case _, "response.reasoning_summary_text.delta", piece:
-                thinking += piece
-            case _, "response.function_call_arguments.delta", piece:
-                arguments += piece
-            case _:
-                pass
+    pieces = [PIECES[form](event) for event in events if event != "[DONE]"]
+    text, thinking, arguments = map("".join, zip(*pieces, strict=True))
     return text, thinking, arguments
 
 
@@ -110,11 +110,12 @@ def is_text(piece: bytes) -> bool:
     return True
 
 
+# Done, calls, the output cap, refused.
 ENDINGS = {
-    "chat": {"stop": "stop", "calls": "tool_calls", "length": "length", "refused": "content_filter"},
-    "messages": {"stop": "end_turn", "calls": "tool_use", "length": "max_tokens", "refused": "refusal"},
-    "responses": {"stop": "completed", "calls": "completed", "length": "incomplete", "refused": "incomplete"},
-}  # fmt: skip
+    "chat": ("stop", "tool_calls", "length", "content_filter"),
+    "messages": ("end_turn", "tool_use", "max_tokens", "refusal"),
+    "responses": ("completed", "completed", "incomplete", "incomplete"),
+}
 
 
 def ending(form: str, body: Any) -> str:
@@ -131,18 +132,18 @@ def ending(form: str, body: Any) -> str:
 def test_answers_end_for_the_vendors_reasons(form: str):
     """Done, calls, the output cap, a refusal: each form has its word, and the cap is kept."""
     field = "max_output_tokens" if form == "responses" else "max_tokens"
-    turns = {
-        "stop": Say("Yes."),
-        "calls": Say(calls=[("read", {})]),
-        "length": Say("word " * 100),
-        "refused": Say("No.", ending="refused"),
-    }
-    with StrictServer(list(turns.values())) as server:
-        for reason in turns:
-            got = post(server, form, **{field: 20}).json
-            assert ending(form, got) == ENDINGS[form][reason]
+    turns = [
+        Say("Yes."),
+        Say(calls=[("read", {})]),
+        Say("word " * 100),
+        Say("No.", ending="refused"),
+    ]
+    with StrictServer(turns) as server:
+        bodies = [post(server, form, **{field: 20}).json for _ in turns]
+    assert tuple(ending(form, body) for body in bodies) == ENDINGS[form]
     if form == "responses":
-        assert got["incomplete_details"] == {"reason": "content_filter"}
+        reasons = [body["incomplete_details"] for body in bodies[2:]]
+        assert reasons == [{"reason": "max_output_tokens"}, {"reason": "content_filter"}]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -444,12 +445,13 @@ def test_faults_come_first():
 
 def test_a_script_must_be_used_up():
     """Turns that nobody asked for, and questions after the last turn, are failures of the test."""
-    with pytest.raises(AssertionError, match="2 turns of the script were never"):
-        with StrictServer([Say("One."), Say("Two."), Say("Three.")]) as server:
-            post(server, "chat")
-    with pytest.raises(AssertionError, match="1 requests came after"):
-        with StrictServer([]) as server:
-            assert post(server, "chat").status == 400
+    three = [Say("One."), Say("Two."), Say("Three.")]
+    left = pytest.raises(AssertionError, match="2 turns of the script were never")
+    with left, StrictServer(three) as server:
+        post(server, "chat")
+    missing = pytest.raises(AssertionError, match="1 requests came after")
+    with missing, StrictServer() as server:
+        assert post(server, "chat").status == 400
     with StrictServer([Say("One.")], complete=False):
         pass
 
@@ -466,9 +468,9 @@ def test_what_a_function_of_the_script_raises_comes_out():
     def refuse(asked: Asked) -> Say:
         raise AssertionError(f"{asked.form} is not what I expected")
 
-    with pytest.raises(AssertionError, match="not what I expected"):
-        with StrictServer([refuse]) as server:
-            assert post(server, "chat").status == 400
+    raised = pytest.raises(AssertionError, match="not what I expected")
+    with raised, StrictServer([refuse]) as server:
+        assert post(server, "chat").status == 400
 
 
 def test_requests_are_kept_as_they_came():
@@ -488,7 +490,7 @@ def test_requests_are_kept_as_they_came():
 def test_many_can_ask_at_once():
     """Requests in parallel each get one turn, and ids of their own."""
     with StrictServer([Say(str(n)) for n in range(20)]) as server, ThreadPoolExecutor(5) as pool:
-        got = [body.json for body in pool.map(lambda _: post(server, "chat"), range(20))]
+        got = [body.json for body in pool.map(post, repeat(server, 20), repeat("chat"))]
     said = {body["choices"][0]["message"]["content"] for body in got}
     assert said == {str(n) for n in range(20)}
     assert len({body["id"] for body in got}) == 20

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import HEADERS, LEAST, Object, post
+from asking import HEADERS, LEAST, Object, post, post_with
 
 from unremember.testing import Say, StrictServer
 
@@ -42,12 +42,34 @@ def claude_turns(*blocks: Object, results: tuple[str, ...] = ()) -> list[Object]
 
 USE: Object = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
 THOUGHT: Object = {"type": "thinking", "thinking": "hm", "signature": "c2lnbmVk"}
+HIDDEN: Object = {"type": "redacted_thinking", "data": "eA=="}
+REASON: Object = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "eA=="}
 CALL: Object = {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"}
 OUTPUT: Object = {"type": "function_call_output", "call_id": "a", "output": "x"}
 ASKED: Object = {"role": "assistant", "content": None, "tool_calls": [
     {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}  # fmt: skip
 USER: Object = {"role": "user", "content": "hi"}
+SAID: Object = {"role": "assistant", "content": "x"}
+TEXT: Object = {"type": "text", "text": "x"}
+MARK: Object = {"cache_control": {"type": "ephemeral"}}
 STRICT: Object = {**SCHEMA, "additionalProperties": False, "required": ["path"]}
+
+
+TOOLS: Object = {"tools": [claude_tool()]}
+ANY: Object = {"type": "any"}
+SEALED: Object = {"include": ["reasoning.encrypted_content"], "store": False}
+
+
+def told(content: object, role: str = "user") -> Object:
+    return {"role": role, "content": content}
+
+
+def choose(name: str) -> Object:
+    return {"type": "function", "function": {"name": name}}
+
+
+def thinks(budget: int) -> Object:
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}}
 
 
 def json_schema(**more: object) -> Object:
@@ -57,13 +79,13 @@ def json_schema(**more: object) -> Object:
 GOOD: list[tuple[str, Object]] = [
     ("chat", {"tools": [chat_tool()], "tool_choice": "required", "parallel_tool_calls": True}),
     ("chat", {"tools": [chat_tool(STRICT, strict=True)], "temperature": 0.5, "max_tokens": 1_000}),
-    ("chat", {"tools": [chat_tool()], "tool_choice": {"type": "function", "function": {"name": "read"}}}),
+    ("chat", {"tools": [chat_tool()], "tool_choice": choose("read")}),
     ("chat", {"response_format": json_schema(strict=True), "max_completion_tokens": 9}),
-    ("chat", {"messages": [USER, ASKED, {"role": "tool", "tool_call_id": "a", "content": ""}]}),
-    ("chat", {"messages": [{"role": "user", "content": "as JSON"}], "response_format": {"type": "json_object"}}),
+    ("chat", {"messages": [USER, ASKED, {**told("", "tool"), "tool_call_id": "a"}]}),
+    ("chat", {"messages": [told("as JSON")], "response_format": {"type": "json_object"}}),
     ("responses", {"tools": [flat_tool()], "tool_choice": {"type": "function", "name": "read"}}),
     ("responses", {"input": "hi", "instructions": "be brief", "max_output_tokens": 16}),
-    ("responses", {"input": [USER, CALL, OUTPUT], "store": False, "include": ["reasoning.encrypted_content"]}),
+    ("responses", {"input": [USER, CALL, OUTPUT], **SEALED}),
     ("responses", {"text": {"format": {"type": "json_schema", "name": "n", "schema": SCHEMA}}}),
     ("messages", {"tools": [claude_tool()], "tool_choice": {"type": "any"}, "system": "be brief"}),
     ("messages", {"tools": [claude_tool()], "messages": claude_turns(USE, results=("a",))}),
@@ -106,43 +128,43 @@ BAD: list[tuple[str, Object, str]] = [
     ("chat", {"messages": [{"role": "tourist", "content": "x"}]}, "unknown role"),
     ("chat", {"messages": [USER, ASKED]}, "has no result"),
     ("chat", {"messages": [USER, ASKED, USER]}, "before the result"),
-    ("chat", {"messages": [USER, {"role": "tool", "tool_call_id": "a", "content": "x"}]}, "no call"),
+    ("chat", {"messages": [USER, {**told("x", "tool"), "tool_call_id": "a"}]}, "no call"),
     ("chat", {"messages": [{"role": "user", "content": " "}]}, "empty content"),
     ("responses", {"input": []}, "not empty"),
     ("responses", {"input": [USER, CALL]}, "has no output"),
     ("responses", {"input": [USER, OUTPUT]}, "made"),
-    ("responses", {"input": [{**USER, "content": [{"type": "text", "text": "x"}]}]}, "input_text"),
-    ("responses", {"input": [{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}]}, "output_text"),
+    ("responses", {"input": [told([TEXT])]}, "input_text"),
+    ("responses", {"input": [told([TEXT], "assistant")]}, "output_text"),
     ("messages", {"messages": []}, "at least one"),
     ("messages", {"messages": [USER, USER]}, "alternate"),
     ("messages", {"messages": [{"role": "system", "content": "x"}]}, "role"),
     ("messages", {"messages": [{**USER, "id": "m41"}]}, "messages.0.id: this field is not known"),
-    ("messages", {"messages": [{**USER, "content": [{"type": "text", "text": "x", "id": "1"}]}]}, "not known"),
-    ("messages", {"messages": [{**USER, "content": [{"text": "x"}]}]}, "type: Field required"),
-    ("messages", {"tools": [claude_tool()], "messages": claude_turns(USE)}, "results of the call 'a'"),
-    ("messages", {"tools": [claude_tool()], "messages": claude_turns(USE, results=("a", "a"))}, "2 results"),
-    ("messages", {"tools": [claude_tool()], "messages": claude_turns({"type": "text", "text": "x"}, results=("a",))}, "did not call"),
+    ("messages", {"messages": [told([{**TEXT, "id": "1"}])]}, "not known"),
+    ("messages", {"messages": [told([{"text": "x"}])]}, "type: Field required"),
+    ("messages", {**TOOLS, "messages": claude_turns(USE)}, "0 results of the call 'a'"),
+    ("messages", {**TOOLS, "messages": claude_turns(USE, results=("a", "a"))}, "2 results"),
+    ("messages", {**TOOLS, "messages": claude_turns(TEXT, results=("a",))}, "did not call"),
     ("messages", {"messages": claude_turns(USE, results=("a",))}, "need tools"),
     ("messages", {"system": 5}, "system: expected"),
     # Reasoning
-    ("messages", {"messages": claude_turns(THOUGHT, {"type": "text", "text": "x"})}, "Invalid `signature`"),
-    ("messages", {"messages": claude_turns({"type": "redacted_thinking", "data": "eA=="}, {"type": "text", "text": "x"})}, "Invalid `data`"),
-    ("messages", {"thinking": {"type": "enabled", "budget_tokens": 1_023}}, "at least 1024"),
-    ("messages", {"thinking": {"type": "enabled", "budget_tokens": 1_024}}, "greater than thinking"),
+    ("messages", {"messages": claude_turns(THOUGHT, TEXT)}, "Invalid `signature`"),
+    ("messages", {"messages": claude_turns(HIDDEN, TEXT)}, "Invalid `data`"),
+    ("messages", thinks(1_023), "at least 1024"),
+    ("messages", thinks(1_024), "greater than thinking"),
     ("messages", {"thinking": {"type": "on"}}, "thinking.type"),
     ("messages", {"thinking": {"type": "adaptive"}, "temperature": 0}, "only be set to 1"),
-    ("messages", {"thinking": {"type": "adaptive"}, "tools": [claude_tool()], "tool_choice": {"type": "any"}}, "forces"),
-    ("responses", {"input": [USER, {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "eA=="}, {"role": "assistant", "content": "x"}]}, "could not be verified"),
-    ("responses", {"input": [USER, {"type": "reasoning", "id": "rs_1", "encrypted_content": "x"}, {"role": "assistant", "content": "x"}]}, "summary: expected"),
+    ("messages", {"thinking": {"type": "adaptive"}, **TOOLS, "tool_choice": ANY}, "forces"),
+    ("responses", {"input": [USER, REASON, SAID]}, "could not be verified"),
+    ("responses", {"input": [USER, {**REASON, "summary": None}, SAID]}, "summary: expected"),
     ("responses", {"previous_response_id": "resp_0"}, "not found"),
-    ("responses", {"input": [USER, {"type": "function_call", "id": "x1", **CALL}, OUTPUT]}, "begin with 'fc'"),
+    ("responses", {"input": [USER, {**CALL, "id": "x1"}, OUTPUT]}, "begin with 'fc'"),
     # Tools
     ("chat", {"tools": []}, "not empty"),
     ("chat", {"tools": [flat_tool()]}, "type 'function'"),
     ("chat", {"tool_choice": "auto"}, "when 'tools' are"),
     ("chat", {"parallel_tool_calls": True}, "when 'tools' are"),
     ("chat", {"tools": [chat_tool()], "tool_choice": "must"}, "none of none, auto"),
-    ("chat", {"tools": [chat_tool()], "tool_choice": {"type": "function", "function": {"name": "x"}}}, "no tool is called"),
+    ("chat", {"tools": [chat_tool()], "tool_choice": choose("x")}, "no tool is called"),
     ("chat", {"tools": [chat_tool(name="my tool")]}, "legal name"),
     ("chat", {"tools": [chat_tool(name="x" * 65)]}, "legal name"),
     ("chat", {"tools": [chat_tool(SCHEMA, strict=True)]}, "additionalProperties"),
@@ -153,9 +175,9 @@ BAD: list[tuple[str, Object, str]] = [
     ("messages", {"tools": [claude_tool(), claude_tool()]}, "unique"),
     ("messages", {"tools": [claude_tool(name="a.b")]}, "legal name"),
     ("messages", {"tool_choice": {"type": "auto"}}, "together with tools"),
-    ("messages", {"tools": [claude_tool()], "tool_choice": {"type": "tool", "name": "x"}}, "no tool is called"),
+    ("messages", {**TOOLS, "tool_choice": {"type": "tool", "name": "x"}}, "no tool is called"),
     ("messages", {"tools": [claude_tool()], "tool_choice": "auto"}, "expected auto"),
-    ("messages", {"cache_control": {"type": "ephemeral"}, "system": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}] * 4}, "maximum of 4"),
+    ("messages", {**MARK, "system": [{**TEXT, **MARK}] * 4}, "maximum of 4"),
     # Formats of answers
     ("chat", {"response_format": {"type": "json_object"}}, "the word 'json'"),
     ("chat", {"response_format": {"type": "yaml"}}, "not known"),
@@ -237,7 +259,7 @@ def test_keys_are_checked(server: StrictServer, form: str):
     wrong = {name: value.replace("k", "x") for name, value in HEADERS[form].items()}
     version = {"anthropic-version": "2023-06-01"}
     for headers in (version, wrong):
-        got = post(server, form, headers=headers)
+        got = post_with(headers, server, form)
         assert got.status == 401
     kinds = {"messages": "authentication_error"}
     assert got.json["error"]["type"] == kinds.get(form, "invalid_request_error")
@@ -245,7 +267,7 @@ def test_keys_are_checked(server: StrictServer, form: str):
 
 def test_anthropic_needs_its_version(server: StrictServer):
     """Without the header `anthropic-version` nothing is answered."""
-    got = post(server, "messages", headers={"x-api-key": "k"})
+    got = post_with({"x-api-key": "k"}, server, "messages")
     assert (got.status, "anthropic-version" in got.message) == (400, True)
 
 
@@ -272,7 +294,7 @@ def test_bodies_are_json(
     server: StrictServer, form: str, body: bytes, headers: dict[str, str], words: str
 ):
     """A body that is no JSON object is refused."""
-    got = post(server, form, body, headers=HEADERS[form] | headers)
+    got = post_with(HEADERS[form] | headers, server, form, body)
     assert (got.status, words in got.message) == (400, True)
 
 
@@ -286,7 +308,6 @@ def think(server: StrictServer, form: str, **more: object) -> list[Any]:
 
 
 CALLS = Say("Looking.", calls=[("read", {"path": "a"})], thinking="Which file? Perhaps ä.")
-TOOLS: Object = {"tools": [claude_tool()]}
 
 
 def test_anthropic_takes_its_own_thinking():
@@ -311,27 +332,20 @@ def test_servers_with_one_secret_take_each_others_thinking():
 
 def test_an_open_loop_begins_with_thinking():
     """With thinking enabled, a call without the thinking before it is refused."""
-    thinking = {"thinking": {"type": "enabled", "budget_tokens": 1_024}, "max_tokens": 2_000}
+    thinking = {**thinks(1_024), "max_tokens": 2_000, **TOOLS}
     with StrictServer([CALLS, Say("Yes.")]) as server:
-        said = think(server, "messages", **TOOLS, **thinking)
-        id = said[-1]["id"]
-        got = post(
-            server, "messages", **TOOLS, **thinking, messages=claude_turns(*said[1:], results=(id,))
-        )
+        said = think(server, "messages", **thinking)
+        bare = claude_turns(*said[1:], results=(said[-1]["id"],))
+        whole = claude_turns(*said, results=(said[-1]["id"],))
+        got = post(server, "messages", **thinking, messages=bare)
         assert "Expected `thinking`" in got.message
-        assert (
-            post(
-                server, "messages", **TOOLS, **thinking, messages=claude_turns(*said, results=(id,))
-            ).status
-            == 200
-        )
+        assert post(server, "messages", **thinking, messages=whole).status == 200
 
 
 def outputs(items: list[Any]) -> list[Object]:
     return [{**OUTPUT, "call_id": i["call_id"]} for i in items if i["type"] == "function_call"]
 
 
-SEALED: Object = {"include": ["reasoning.encrypted_content"], "store": False}
 THINKS = Say(calls=[("read", {"path": "a"})], thinking="Which file?")
 
 
@@ -431,9 +445,9 @@ def test_tokens_can_be_dearer_than_ours():
 def test_a_llama_cpp_server_says_it_in_its_own_way():
     """It names both counts in fields, asks for no key, and takes any model and setting."""
     with StrictServer([Say("Yes.")], flavour="llama.cpp", window=2_000, models=["m"]) as server:
-        got = post(server, "chat", headers={}, model="other", top_k=5)
+        got = post_with({}, server, "chat", model="other", top_k=5)
         assert got.status == 200
-        got = post(server, "chat", headers={}, messages=[{"role": "user", "content": LONG}])
+        got = post_with({}, server, "chat", messages=[{"role": "user", "content": LONG}])
     error = got.json["error"]
     assert (got.status, error["type"], error["n_ctx"]) == (400, "exceed_context_size_error", 2_000)
     assert error["n_prompt_tokens"] == server.requests[1].input_tokens
@@ -443,8 +457,8 @@ def test_an_ollama_server_drops_the_oldest_without_a_word():
     """A long conversation is answered from what fits; one message that is too long is refused."""
     turns = [USER, {"role": "assistant", "content": LONG}, USER]
     with StrictServer([Say("Yes.")], flavour="ollama", window=2_000) as server:
-        got = post(server, "chat", headers={}, messages=turns)
+        got = post_with({}, server, "chat", messages=turns)
         assert got.json["usage"]["prompt_tokens"] == 2_000
         assert server.requests[0].input_tokens > 3_000
-        got = post(server, "chat", headers={}, messages=[{"role": "user", "content": LONG}])
+        got = post_with({}, server, "chat", messages=[{"role": "user", "content": LONG}])
         assert (got.status, "exceeds the context length" in got.message) == (400, True)

@@ -6,7 +6,7 @@ depend on what was asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,7 +36,7 @@ class Say:
     """
 
     text: str = ""
-    calls: tuple[Call, ...] | list[Call] = ()
+    calls: Sequence[Call] = ()
     thinking: str = ""
     usage: Usage | None = None
     ending: Ending | None = None
