@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Annotated, Any, cast, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
@@ -71,7 +72,7 @@ def _define(function: Function, name: str, description: str, effect: Effect) -> 
 
 def _arguments_of(function: Function, name: str) -> tuple[type[BaseModel], str]:
     """The parameters that a language model fills in, and the name of the one for the context."""
-    hints = get_type_hints(function, include_extras=True)
+    hints = _types_of(function, name)
     fields: dict[str, Any] = {}
     given = ""
     for parameter in inspect.signature(function).parameters.values():
@@ -88,6 +89,21 @@ def _arguments_of(function: Function, name: str) -> tuple[type[BaseModel], str]:
             ... if required else parameter.default,
         )
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields), given
+
+
+def _types_of(function: Function, name: str) -> dict[str, Any]:
+    """The types of the parameters; what comes back may be of any."""
+    written = {key: hint for key, hint in function.__annotations__.items() if key != "return"}
+    try:
+        return get_type_hints(
+            SimpleNamespace(__annotations__=written),
+            globalns=getattr(function, "__globals__", {}),
+            include_extras=True,
+        )
+    except NameError as error:
+        raise InputError(
+            f"a type of the tool {name} cannot be found ({error}); define it outside of functions"
+        ) from None
 
 
 def _annotated(hint: Any) -> Any:

@@ -94,8 +94,8 @@ def _hint(file: FileText, old: str) -> str:
 
 def nearest(lines: list[str], wanted: list[str]) -> int | None:
     """Where in `lines` (from 0) the passage begins that is most like `wanted`; None: nowhere."""
-    stripped = [line.strip() for line in lines]
-    keys = [line.strip() for line in wanted]
+    stripped = [line.strip().lower() for line in lines]
+    keys = [line.strip().lower() for line in wanted]
     places: dict[str, list[int]] = {}
     for number, line in enumerate(stripped):
         places.setdefault(line, []).append(number)

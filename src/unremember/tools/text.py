@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
@@ -20,20 +21,26 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
 
 # Scripts by the code points that a text in them is mostly made of.
 _HANGUL = ((0xAC00, 0xD7A4), (0x3130, 0x3190))
-_KANA = ((0x3040, 0x3100), (0xFF61, 0xFFA0))
+_KANA = ((0x3040, 0x3100),)
 _HAN = ((0x4E00, 0xA000), (0x3000, 0x3040), (0xFF00, 0xFFF0))
 _CYRILLIC = ((0x0400, 0x0500),)
 
 # Encodings from before UTF-8, each with the scripts that show it was the right guess, and the
-# share of characters beyond ASCII that must be in them. The first that fits is taken.
+# share of characters beyond ASCII that must be in them. The first that fits is taken: small
+# character sets before the large ones that hold them, in which almost any bytes mean something.
 _OLD: tuple[tuple[str, tuple[tuple[int, int], ...], float], ...] = (
-    ("cp949", _HANGUL, 0.8),
+    ("euc_kr", _HANGUL, 0.8),
     ("euc_jp", _KANA, 0.3),
     ("shift_jis", _KANA, 0.3),
-    ("gb18030", _HAN, 0.9),
+    ("gb2312", _HAN, 0.9),
     ("big5", _HAN, 0.9),
+    ("cp949", _HANGUL, 0.8),
+    ("gb18030", _HAN, 0.9),
     ("cp1251", _CYRILLIC, 0.9),
 )
+
+# An accented letter of a western text, read as another script, stands amid Latin letters.
+_MIXED = re.compile(r"[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +161,7 @@ def _guess(data: bytes) -> str:
             continue
         wide = [ord(letter) for letter in text if letter > "\x7f"]
         within = sum(any(low <= code < high for low, high in scripts) for code in wide)
-        if within >= share * len(wide):
+        if within >= share * len(wide) and not _MIXED.search(text):
             return encoding
     return "cp1252" if _decoded(data, "cp1252") is not None else "utf-8"
 
