@@ -100,3 +100,33 @@ def test_repairs_are_named(run: Run, tmp_path: Path):
     path.write_text(json.dumps(openai_messages()[:3]))
     assert len(inspected(run, path)["repairs"]) == 1
     assert "1 fault repaired" in run("inspect", path).stdout.decode()
+
+
+def test_why_says_what_became_of_something(run: Run):
+    """A pinned rule, an old read of which lines stay, with terms and chances, in 80 columns."""
+    pinned = run("inspect", EXAMPLE, "--why", "m1", "-b", "4k")
+    assert "the user's word" in pinned.stdout.decode()
+    read = run("inspect", EXAMPLE, "--why", "m8", "-b", "4k").stdout.decode()
+    assert "its step is old" in read
+    assert "kept" in read
+    assert "used in" in read
+    assert max(map(cell_len, read.splitlines())) <= 80
+
+
+def test_why_agrees_with_compress(run: Run):
+    """A line told to be kept stands in what compress writes, one told to be gone does not."""
+    found = json.loads(run("inspect", EXAMPLE, "--why", "m8", "-b", "4k", "--json").stdout)
+    written = run("compress", EXAMPLE, "-b", "4k", "--to", "text", "-o", "-").stdout.decode()
+    kept = [line["text"] for line in found["lines"] if line["kept"]]
+    gone = [line["text"] for line in found["lines"] if not line["kept"] and line["tokens"] > 12]
+    assert kept
+    assert all(line in written for line in kept)
+    assert not any(line in written for line in gone)
+
+
+def test_why_needs_a_handle_that_is_there(run: Run):
+    """One line and status 2."""
+    for wanted in ("m9999", "nonsense"):
+        done = run("inspect", EXAMPLE, "--why", wanted)
+        assert done.returncode == 2
+        assert len(done.stderr.decode().strip().splitlines()) == 1

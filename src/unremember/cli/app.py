@@ -119,10 +119,24 @@ def inspect(
     file: File = None,
     whole: Whole = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-) -> Work:
-    """Show where the tokens of a conversation are."""
+    why: Annotated[
+        str | None,
+        typer.Option(
+            "--why", metavar="HANDLE", show_default=False,
+            help="Say why something would be kept or go, instead of the overview.",
+        ),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option("--budget", "-b", help="The budget that --why asks about.")
+    ] = "20k",
+) -> Work:  # fmt: skip
+    """Show where the tokens of a conversation are, or why something would go."""
 
     def work() -> int:
+        if why is not None:
+            from unremember.cli import why as reasons
+
+            return reasons.run(file, why, budget, whole=whole, as_json=as_json)
         from unremember.cli import inspect as command
 
         return command.run(file, whole=whole, as_json=as_json)
