@@ -25,7 +25,7 @@ from unremember.compression.pins import (
 )
 from unremember.compression.plan import Plan, report_cuts
 from unremember.compression.shrink import shrink_step
-from unremember.errors import BudgetTooSmall
+from unremember.errors import BudgetTooSmall, InvalidHistory
 from unremember.history import History, Step
 from unremember.ledger import Ledger
 from unremember.notes import Notes
@@ -67,11 +67,33 @@ def decide(history: History, job: Job) -> Done:
 
     Raises as `fit` does.
     """
-    for plan in _plans(history, job):
+    for plan in _plans(from_originals(history, job), job):
         done = carry_out(plan, job)
         if done.weight <= plan.target:
             return _use_up(done, job)
     raise BudgetTooSmall(fixed_parts(history, job.weigh), job.budget.limit)
+
+
+def from_originals(history: History, job: Job) -> History:
+    """The history as it was said, where somebody kept that: a compression starts from it anew.
+
+    What was kept at each earlier compression would otherwise be chosen among what the one before
+    had kept. Facts and ledger stay as they are. A history with messages that are not among the
+    originals, such as a summary, is taken as it is.
+    """
+    if not history.notes:
+        return history
+    originals = {m.ordinal: m for m in job.originals() if m.ordinal < history.next_ordinal}
+    if any(m.ordinal not in originals for m in (*history.system, *history.messages)):
+        return history
+    fixed = {message.ordinal for message in history.system}
+    said = [originals[ordinal] for ordinal in sorted(originals.keys() - fixed)]
+    notes = Notes(ledger=history.notes.ledger, facts=history.notes.facts, next=history.notes.next)
+    try:
+        return History(history.system, said, notes).numbered_from(history.next_ordinal)
+    except InvalidHistory:
+        # A log with abandoned branches; what the model saw last is sound.
+        return history
 
 
 def _use_up(done: Done, job: Job) -> Done:
