@@ -128,8 +128,8 @@ class _Collector:
             stays = message.ordinal in self.whole
             for ordinal, part in reversed(list(message.numbered_parts())):
                 if isinstance(part, ToolCall):
-                    result = results.get(part.id)
-                    self._call(part, ordinal, result[0] if result else None, index, stays)
+                    result, whole = results.get(part.id, (None, True))
+                    self._call(part, ordinal, result, index, stays, whole)
             self._words(message, index, stays)
 
     def outline(self, old: OutlineEntry, index: int) -> None:
@@ -164,14 +164,21 @@ class _Collector:
                 self.material.known[term].noted = True
 
     def _call(
-        self, call: ToolCall, ordinal: int, result: ToolResult | None, index: int, stays: bool
+        self,
+        call: ToolCall,
+        ordinal: int,
+        result: ToolResult | None,
+        index: int,
+        stays: bool,
+        result_stays: bool,
     ) -> None:
+        """A call with its result; either may stay whole while the other is cut."""
         number = self._open(Entry(ordinal, index, Origin.CALL, call=call, result=result))
         entry = self.material.entries[number]
         said = list(split_lines(call_text(call)))
         got = list(split_lines(result.text)) if result else []
         entry.length = len(said) + len(got)
-        self._lines(list(enumerate(got, len(said))), number, Origin.RESULT, stays)
+        self._lines(list(enumerate(got, len(said))), number, Origin.RESULT, result_stays)
         first = len(self.material.texts)
         self._lines(list(enumerate(said)), number, Origin.CALL, stays)
         if len(self.material.texts) > first and said and self.material.place[first] == 0:
