@@ -48,7 +48,7 @@ def _check(body: Object, headers: Mapping[str, str], terms: Terms) -> None:
         raise Refused(f"Invalid 'messages': {breach}", param="messages")
     openai.require_choice(body, _check_tools(body))
     form = as_object(body.get("response_format"))
-    openai.require_format("response_format", form, openai.texts(body["messages"]))
+    openai.require_format("response_format", form, body["messages"])
 
 
 def _check_settings(body: Object, terms: Terms) -> None:

@@ -90,13 +90,13 @@ def require_choice(body: Object, names: list[str]) -> None:
             raise Refused(f"tool_choice: no tool is called '{name}'", param="tool_choice")
 
 
-def require_format(field: str, form: Object, written: str) -> None:
-    """Refuses a response format that is not legal. `written` is all text of the request."""
+def require_format(field: str, form: Object, written: object) -> None:
+    """Refuses a response format that is not legal. `written` is what the model is to read."""
     match form.get("type", "text"):
         case "text":
             return
         case "json_object":
-            if "json" not in written.lower():
+            if "json" not in _texts(written).lower():
                 raise Refused(
                     f"'messages' must contain the word 'json' in some form, to use '{field}' of "
                     "type 'json_object'.",
@@ -124,11 +124,11 @@ def _require_json_schema(field: str, form: Object) -> None:
         )
 
 
-def texts(value: object) -> str:
+def _texts(value: object) -> str:
     """All strings in a value, joined."""
     if isinstance(value, str):
         return value
-    return "\n".join(map(texts, (*as_list(value), *as_object(value).values())))
+    return "\n".join(map(_texts, (*as_list(value), *as_object(value).values())))
 
 
 _KINDS = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limit_error"}

@@ -49,7 +49,8 @@ class Prompts:
         `root` separates what never shares a cache, such as two models.
         """
         pieces = list(pieces)
-        marks = [place for place, piece in enumerate(pieces) if automatic or piece.marked]
+        marks = {place for place, piece in enumerate(pieces) if automatic or piece.marked}
+        last = max(marks, default=-1)
         digest = hashlib.sha256(root.encode())
         total = cached = marked = newest = 0
         fresh: list[bytes] = []
@@ -60,7 +61,7 @@ class Prompts:
             digest.update(hashlib.sha256(text).digest())
             here = digest.digest()
             # What lies behind the last mark is not looked for: nobody asked for it.
-            if here in self._seen and marks and place <= marks[-1]:
+            if here in self._seen and place <= last:
                 cached = total
             if place in marks:
                 marked = total

@@ -58,7 +58,7 @@ def _check(body: Object, headers: Mapping[str, str], terms: Terms) -> None:
     _check_reasons(items, terms)
     openai.require_choice(body, _check_tools(body))
     form = as_object(as_object(body.get("text")).get("format"))
-    openai.require_format("text.format", form, openai.texts([items, body.get("instructions")]))
+    openai.require_format("text.format", form, [items, body.get("instructions")])
 
 
 def _items(body: Object, terms: Terms) -> list[Object]:
