@@ -24,6 +24,7 @@ from unremember.messages import Message, handle
 
 OPEN = "<unremember-notes>"
 CLOSE = "</unremember-notes>"
+_NO_CLOSE = "<\\/unremember-notes>"
 
 HEADING = (
     "Notes by the program, not by the user: earlier steps in excerpts, word for word; "
@@ -116,6 +117,15 @@ def _checksum(text: str) -> str:
     return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
 
 
+def _fenced(line: str) -> str:
+    """A line that cannot end the block, whatever a path or a command in it says."""
+    return line.replace(CLOSE, _NO_CLOSE)
+
+
+def _unfenced(line: str) -> str:
+    return line.replace(_NO_CLOSE, CLOSE)
+
+
 def may_stand_in_notes(line: str) -> bool:
     """Whether a line can be kept: it must not look like the end of the block."""
     return CLOSE not in line and "\n" not in line
@@ -136,10 +146,10 @@ def _lines(notes: Notes) -> Iterator[str]:
         yield " ".join(notes.names)
     if notes.ledger:
         yield "# Ledger"
-        yield from ledgers.lines(notes.ledger)
+        yield from map(_fenced, ledgers.lines(notes.ledger))
     if notes.facts:
         yield "# Facts"
-        yield from map(_fact_line, notes.facts)
+        yield from (_fenced(_fact_line(fact)) for fact in notes.facts)
 
 
 def _parse(lines: list[str]) -> Notes:
@@ -148,11 +158,12 @@ def _parse(lines: list[str]) -> Notes:
     facts_at = _index(lines, "# Facts", 1)
     ledger_at = _index(lines[:facts_at], "# Ledger", 1)
     names_at = _index(lines[:ledger_at], NAMES, 1)
+    recorded = [_unfenced(line) for line in lines[ledger_at + 1 : facts_at]]
     return Notes(
         outline=tuple(_parse_outline(lines[1:names_at])),
         names=tuple(" ".join(lines[names_at + 1 : ledger_at]).split()),
-        ledger=ledgers.parse(lines[ledger_at + 1 : facts_at]) if ledger_at < facts_at else Ledger(),
-        facts=tuple(map(_parse_fact, lines[facts_at + 1 :])),
+        ledger=ledgers.parse(recorded) if recorded else Ledger(),
+        facts=tuple(_parse_fact(_unfenced(line)) for line in lines[facts_at + 1 :]),
     )
 
 

@@ -26,6 +26,12 @@ CountTexts = Callable[[Sequence[str]], list[int]]
 PER_MESSAGE = 4
 """Tokens a message costs besides its content: role and separators of a chat template."""
 
+SYSTEM_MARKS = 8
+"""Tokens of the marks around a later system message, for a provider that takes none."""
+
+OPENING = 12
+"""Tokens of the line that opens a conversation whose beginning was forgotten, where one must."""
+
 NAME_AND_BRACKETS = 3
 """Tokens around a call's name and arguments in a request."""
 
@@ -232,16 +238,26 @@ class Weigher:
 
     def __call__(self, history: History) -> int:
         """Tokens of the next request that would carry `history`."""
-        system = sum(self.messages(history.system))
+        system = sum(self.messages(history.system)) + _opening(history)
         return self.fixed + system + self.notes(history.notes) + self._total(history)
 
     def _total(self, history: History) -> int:
         log, length = history.log, len(history.messages)
         totals = self._totals.setdefault(log, [0])
         if len(totals) <= length:
-            for weight in self.messages(log.items[len(totals) - 1 : length]):
-                totals.append(totals[-1] + weight)
+            new = log.items[len(totals) - 1 : length]
+            for message, weight in zip(new, self.messages(new), strict=True):
+                marks = SYSTEM_MARKS if message.role == "system" else 0
+                totals.append(totals[-1] + weight + marks)
         return totals[length]
+
+
+def _opening(history: History) -> int:
+    """What it costs that a user has to open a conversation of which only later words are left."""
+    first = history.messages[0] if history.messages else None
+    if first is None or first.role != "assistant":
+        return 0
+    return 0 if history.notes and history.notes.before <= first.ordinal else OPENING
 
 
 def _sent_as(message: Message) -> int:
@@ -264,7 +280,8 @@ def _collect(part: Part, texts: list[str]) -> int:
             texts.extend((name, arguments))
             return NAME_AND_BRACKETS
         case ToolResult(_, content):
-            return sum(_collect(inner, texts) for inner in content)
+            breaks = max(0, len(content) - 1)
+            return breaks + sum(_collect(inner, texts) for inner in content)
         case Media(kind="other", data=data):
             texts.append(data)
             return 0

@@ -10,7 +10,7 @@ from unremember.compression.clip import most
 from unremember.concepts import Fact
 from unremember.history import History
 from unremember.ledger import Ledger
-from unremember.notes import Notes
+from unremember.notes import Notes, render
 from unremember.tokens import Weigher
 
 
@@ -39,7 +39,9 @@ def trim_facts(facts: Sequence[Fact], share: int, weigh: Weigher) -> tuple[Fact,
     def first(number: int) -> tuple[Fact, ...]:
         return tuple(facts[place] for place in sorted(ranked[:number]))
 
+    frame = weigh.text(render(Notes()))
+
     def fits(number: int) -> bool:
-        return weigh.notes(replace(Notes(), facts=first(number))) <= share
+        return weigh.text(render(replace(Notes(), facts=first(number)))) - frame <= share
 
     return first(most(len(facts), fits))

@@ -10,7 +10,7 @@ from unremember.messages import handle
 
 CountText = Callable[[str], int]
 
-CLIP_MARK = re.compile(r"\[… [0-9,]+ (?:characters|lines|attachments) left out · m[0-9]+ …\]")
+CLIP_MARK = re.compile(r"\[… [0-9,]+ (?:character|line|attachment)s? left out · m[0-9]+ …\]")
 """What stands where something was clipped. Tools refuse arguments that hold such a mark."""
 
 _AROUND = 2
@@ -22,6 +22,7 @@ _LINE = 2_000
 
 def mark(count: int, unit: str, ordinal: int) -> str:
     """The mark for `count` characters, lines or attachments missing of what `ordinal` names."""
+    unit = unit.removesuffix("s") if count == 1 else unit
     return f"[… {count:,} {unit} left out · {handle(ordinal)} …]"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
 
 from unremember import actions
 from unremember.compression.material import Entry, Material, Origin
@@ -23,7 +25,19 @@ def outline_of(material: Material, lines: Iterable[int]) -> tuple[OutlineEntry, 
         _entry(material, number, sorted(own, key=lambda line: material.place[line]))
         for number, own in chosen.items()
     ]
-    return tuple(sorted(entries, key=lambda entry: entry.ordinal))
+    return tuple(_merged(sorted(entries, key=lambda entry: entry.ordinal)))
+
+
+def _merged(entries: Iterable[OutlineEntry]) -> Iterator[OutlineEntry]:
+    """One entry for an ordinal: an earlier outline may tell of a message that was cut again."""
+    for _, group in groupby(entries, key=lambda entry: entry.ordinal):
+        first, *more = group
+        for other in more:
+            rest = (replace(excerpt, after_gap=True) for excerpt in other.excerpts[:1])
+            excerpts = (*first.excerpts, *rest, *other.excerpts[1:])
+            missing = max(first.missing, other.missing)
+            first = replace(first, excerpts=excerpts, missing=missing)
+        yield first
 
 
 def _entry(material: Material, number: int, lines: list[int]) -> OutlineEntry:
@@ -34,7 +48,11 @@ def _entry(material: Material, number: int, lines: list[int]) -> OutlineEntry:
         for line, place, before in zip(lines, places, [places[0] - 1, *places], strict=False)
     )
     missing = max(0, entry.length - len(lines))
-    return OutlineEntry(entry.ordinal, head(entry, has_main=entry.main in lines), excerpts, missing)
+    has_main = entry.main in lines
+    # An outline is made anew for each try at a budget; what came of a call is read off it once.
+    if has_main not in entry.heads:
+        entry.heads[has_main] = head(entry, has_main=has_main)
+    return OutlineEntry(entry.ordinal, entry.heads[has_main], excerpts, missing)
 
 
 def head(entry: Entry, *, has_main: bool) -> str:
