@@ -350,13 +350,14 @@ async def test_calls_in_text_count_when_they_fit():
     assert "taken as a call" in reply.notes[0]
 
 
-async def test_a_wanted_call_is_forced_by_a_schema():
+@BOTH
+async def test_a_wanted_call_is_forced_by_a_schema(streamed: bool):
     """A server that ignores that a call is wanted is asked again under the schema of a call."""
     call = '{"name": "read_file", "arguments": {"path": "a.py"}}'
     with StrictServer([Say("I would rather talk."), Say(call)], flavour="llama.cpp") as server:
         async with opened("openai", server) as model:
             request = Request(said(), (READ_FILE,), must_call=True)
-            reply = await model.request(request)
+            reply, _ = await ask(model, request, streamed=streamed)
         assert "response_format" in server.requests[1].body
     assert reply.message.calls[0].parsed() == {"path": "a.py"}
 
@@ -386,8 +387,23 @@ async def test_settings_reach_the_provider():
             await model.request(Request(said(), max_output=90_000))
         first, second = (asked.body for asked in server.requests)
     assert first["temperature"] == 0.2
-    assert first.get("max_completion_tokens", first.get("max_tokens")) == 50
-    assert second.get("max_completion_tokens", second.get("max_tokens")) == 1_000
+    assert (first["max_tokens"], second["max_tokens"]) == (50, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("form", "model", "field"),
+    [
+        ("openai", "qwen3", "max_tokens"),
+        ("openai", "gpt-5-mini", "max_completion_tokens"),
+        ("ollama", "qwen3:8b", "max_tokens"),
+    ],
+)
+async def test_the_output_cap_has_the_name_that_the_server_knows(form: str, model: str, field: str):
+    """OpenAI's newer models insist on the new name; other servers may only know the old one."""
+    with StrictServer([Say("Done.")]) as server:
+        async with opened(form, server, model=model) as found:
+            await found.request(Request(said(), max_output=50))
+    assert server.requests[0].body[field] == 50
 
 
 def test_a_missing_key_is_said_when_opened(monkeypatch: pytest.MonkeyPatch):

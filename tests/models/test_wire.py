@@ -139,3 +139,28 @@ async def test_replies_can_be_stored_and_sent_again():
     stored = replace(source, value=json.loads(json.dumps(source.value)))
     assert stored.value == source.value
     assert reply.message.ordinal == 0
+
+
+async def test_a_user_opens_the_conversation():
+    """Where only the model's words are left, or the user's are blank, a user still begins."""
+    reply = Message("assistant", (Text("Hello."),))
+    for opening in ((), (Message("user", (Text("  "),)),)):
+        body = await send("anthropic", ended_by_user(History().add(*opening, reply)))
+        assert [turn["role"] for turn in body["messages"]] == ["user", "assistant", "user"]
+
+
+async def test_a_request_is_the_same_however_often_it_was_sent():
+    """What is remembered between requests changes nothing in them, also when ids were told apart."""
+    history = said()
+    for text in ("one", "two", "three"):
+        call = Message("assistant", (ToolCall("same", "read_file", '{"path": "a.py"}'),))
+        result = Message("tool", (ToolResult("same", (Text(text),)),))
+        history = history.add(call, result)
+    shorter = History(history.system, history.messages[-2:])
+    with StrictServer([Say("Done.")] * 4) as server:
+        async with opened("anthropic", server) as model:
+            for sent in (history, shorter, history, history):
+                await model.request(Request(sent, (READ_FILE,)))
+        assert server.refusals == []
+        first, _, third, fourth = (asked.body["messages"] for asked in server.requests)
+    assert first == third == fourth

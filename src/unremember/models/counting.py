@@ -55,4 +55,6 @@ def written(tools: Sequence[ToolSpec]) -> str:
             for tool in tools
         ],
         ensure_ascii=False,
+        # Without blanks, as the HTTP clients write JSON.
+        separators=(",", ":"),
     )

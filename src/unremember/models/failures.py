@@ -38,6 +38,9 @@ _NO_MODEL = re.compile(
 # A host that refuses connections may be starting; one that does so thrice is not there.
 _CONNECTS = 3
 
+# Attempts at most where an error came without a status.
+_WITHOUT_STATUS = 3
+
 # The roots of the modules whose errors mean that a connection was not made, or broke.
 _TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "anyio", "h11", "aiohttp", "ssl")
 
@@ -83,7 +86,8 @@ def understand(error: Exception, address: Address) -> Failure | None:
 
 def _refused(error: Exception, status: int, address: Address) -> Failure:
     """The failure for an answer with an error in it; status 0 when it came inside a stream."""
-    said = words_of(getattr(error, "body", None), getattr(error, "message", "") or str(error))
+    bodies = (getattr(cause, "body", None) for cause in _causes(error))
+    said = words_of(next(filter(None, bodies), None), getattr(error, "message", "") or str(error))
     at = f" (status {status})" if status else ""
     line = f"{address.name}: the provider said: {said or 'nothing'}{at}"
     if long := recognise(said):
@@ -97,21 +101,11 @@ def _refused(error: Exception, status: int, address: Address) -> Failure:
         return Failure(_not_found(said, address))
     if _EXHAUSTED.search(said):
         return Failure(ProviderRefused(line, status))
-    passing = status in _PASSING or status >= 500 or _passes(said, status)
-    return Failure(ProviderRefused(line, status), again=passing, asked=_retry_after(error))
-
-
-def _passes(said: str, status: int) -> bool:
-    """Whether an error without a status, in the middle of a stream, is one that passes."""
-    return (
-        status == 0
-        and re.search(
-            r"overload|rate.?limit|server.?error|internal|try again|unavailable|timeout",
-            said,
-            re.IGNORECASE,
-        )
-        is not None
-    )
+    # Errors in the middle of an answer have no status. What is wrong with a request is said before.
+    passing = status in _PASSING or status >= 500 or not status
+    most = 0 if status else _WITHOUT_STATUS
+    refused = ProviderRefused(line, status)
+    return Failure(refused, again=passing, asked=_retry_after(error), most=most)
 
 
 def _not_found(said: str, address: Address) -> ModelError:

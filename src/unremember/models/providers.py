@@ -7,8 +7,9 @@ seconds. What is missing (a key, a package) is said when a model is opened.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,11 +21,15 @@ from unremember.models.wire import Wire
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model as PydanticModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     from unremember.models.base import ModelFacts
 
 # Seconds until a connection must stand. That of the whole answer is the deadline of `Retry`.
 CONNECT = 10.0
+
+# OpenAI's models that refuse the old name of the output cap.
+_INSISTS = re.compile(r"(?:^|/)(?:gpt-[5-9]|o[1-9])")
 
 # Servers on one's own machine ask for no key, but the clients refuse to have none.
 NO_KEY = "unused"
@@ -82,7 +87,7 @@ class Endpoint:
     model: str
     provider: Provider
     url: str
-    key: str
+    key: str = field(repr=False)
     facts: ModelFacts
 
     @property
@@ -176,12 +181,28 @@ def _openai(at: Endpoint, deadline: float) -> Connection:
     )
     match at.provider.wire:
         case wire.OLLAMA:
-            model = OllamaModel(at.model, provider=OllamaProvider(openai_client=client))
+            ollama = OllamaProvider(openai_client=client)
+            model = OllamaModel(at.model, provider=ollama, profile=_chat_profile(at))
         case wire.OPENAI_RESPONSES:
             model = OpenAIResponsesModel(at.model, provider=OpenAIProvider(openai_client=client))
         case _:
-            model = OpenAIChatModel(at.model, provider=OpenAIProvider(openai_client=client))
+            provider = OpenAIProvider(openai_client=client)
+            model = OpenAIChatModel(at.model, provider=provider, profile=_chat_profile(at))
     return Connection(model, client.close)
+
+
+def _chat_profile(at: Endpoint) -> OpenAIModelProfile | None:
+    """What differs from pydantic-ai's profile: the name of the output cap.
+
+    OpenAI has a new one, which its newer models insist on, be it behind a proxy; other servers
+    know the old one, and many of them nothing else.
+    """
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    host = urlsplit(at.url).hostname or ""
+    if host.endswith(("openai.com", "azure.com")) or _INSISTS.search(at.model):
+        return None
+    return OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
 
 def _anthropic(at: Endpoint, deadline: float) -> Connection:

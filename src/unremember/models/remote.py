@@ -25,6 +25,7 @@ from unremember.models.wire import (
     OLLAMA,
     OPENAI_CHAT,
     OPENAI_RESPONSES,
+    Memo,
     to_message,
     to_messages,
 )
@@ -58,6 +59,7 @@ class Remote:
         self._at = at
         self._retry = retry or Retry()
         self._address = Address(at.name, at.model, at.url, at.variable)
+        self._memo = Memo()
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Future[Connection]] | None = None
 
     @property
@@ -73,9 +75,7 @@ class Remote:
     async def request(self, request: Request) -> Reply:
         """Asks and waits for the whole answer. Raises `ModelError`s."""
         tries = Tries(self.name, self._retry)
-        reply = await self._answer(request, tries)
-        if request.must_call and not reply.message.calls and self._takes_schemas:
-            reply = _together(reply, await self._answer(_under_schema(request), tries))
+        reply = await self._with_call(await self._answer(request, tries), request, tries)
         return replace(reply, notes=(*reply.notes, *tries.notes()))
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta | Reply]:
@@ -91,6 +91,9 @@ class Remote:
             async with aclosing(self._pieces(request, tries)) as pieces:
                 async for piece in pieces:
                     given = True
+                    if isinstance(piece, Reply):
+                        whole = await self._with_call(piece, request, tries)
+                        piece = replace(whole, notes=(*whole.notes, *tries.notes()))
                     yield piece
             if len(tries.failures) == failures:
                 return
@@ -107,6 +110,12 @@ class Remote:
     def _takes_schemas(self) -> bool:
         """Servers of this form often ignore that a call is wanted, and obey a schema."""
         return self._at.provider.wire in (OPENAI_CHAT, OLLAMA)
+
+    async def _with_call(self, reply: Reply, request: Request, tries: Tries) -> Reply:
+        """The reply; where a call was wanted and none came, one forced by the schema of a call."""
+        if not request.must_call or reply.message.calls or not self._takes_schemas:
+            return reply
+        return _together(reply, await self._answer(_under_schema(request), tries))
 
     async def _answer(self, request: Request, tries: Tries) -> Reply:
         while True:
@@ -144,8 +153,6 @@ class Remote:
                             piece = await anext(pieces)
                     except StopAsyncIteration:
                         return
-                    if isinstance(piece, Reply):
-                        piece = replace(piece, notes=(*piece.notes, *tries.notes()))
                     yield piece
         except TimeoutError as error:
             if asyncio.get_running_loop().time() >= tries.ends:
@@ -190,7 +197,7 @@ class Remote:
     def _asked(self, request: Request, profile: Any) -> _Asked:
         wire, facts = self._at.provider.wire, self.facts
         return _Asked(
-            to_messages(request.history, wire, sees_images=facts.sees_images),
+            to_messages(request.history, wire, sees_images=facts.sees_images, memo=self._memo),
             self._settings(request, profile),
             _parameters(request, profile),
         )

@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from unremember.formats import media, turns
@@ -74,7 +74,43 @@ GOOGLE = Wire("google", "google", alternates=True, documents=True, signed=True)
 OLLAMA = Wire("ollama", "ollama", later_system=True)
 
 
-def to_messages(history: History, wire: Wire, *, sees_images: bool) -> list[pai.ModelMessage]:
+class Memo:
+    """What messages became when they were last sent, so that only the new ones are built.
+
+    It belongs to one wire, and holds the messages of the last request only.
+    """
+
+    __slots__ = ("_fresh", "_last")
+
+    def __init__(self) -> None:
+        self._last: dict[int, _Written] = {}
+        self._fresh: dict[int, _Written] = {}
+
+    def get(self, message: Message, ids: Mapping[str, str], build: Callable[[], Any]) -> Any:
+        """What the message became, built if it is new or its calls go by other ids now."""
+        calls = tuple(ids.items())
+        # By identity: the same message of a log. It is kept beside, so the number is not reused.
+        found = self._last.get(id(message))
+        if found is None or found.message is not message or found.calls != calls:
+            found = _Written(message, calls, build())
+        self._fresh[id(message)] = found
+        return found.value
+
+    def turn_over(self) -> None:
+        """Forgets what the request just written did not hold."""
+        self._last, self._fresh = self._fresh, {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    message: Message
+    calls: tuple[tuple[str, str], ...]
+    value: Any
+
+
+def to_messages(
+    history: History, wire: Wire, *, sees_images: bool, memo: Memo | None = None
+) -> list[pai.ModelMessage]:
     """The messages to send: the system's, then all in order, the notes in a user part of their own.
 
     Everything said between two replies is one request, results first; where roles take turns,
@@ -85,10 +121,11 @@ def to_messages(history: History, wire: Wire, *, sees_images: bool) -> list[pai.
     built: list[pai.ModelMessage] = []
     asked: list[Any] = [pai.SystemPromptPart(m.text) for m in history.system if m.text.strip()]
     begun = not wire.alternates
-    for role, said in _turns(history, wire, sees_images):
+    memo = memo or Memo()
+    for role, said in _turns(history, wire, sees_images, memo):
         if role == "request":
             asked += cast("list[Any]", said)
-            begun = True
+            begun = begun or bool(said)
             continue
         if not begun:
             asked.append(pai.UserPromptPart(FORGOTTEN))
@@ -103,31 +140,35 @@ def to_messages(history: History, wire: Wire, *, sees_images: bool) -> list[pai.
         built.append(response)
     if asked:
         built.append(pai.ModelRequest(asked))
+    memo.turn_over()
     return built
 
 
 def _turns(
-    history: History, wire: Wire, sees_images: bool
+    history: History, wire: Wire, sees_images: bool, memo: Memo
 ) -> Iterator[tuple[str, list[Any] | pai.ModelResponse]]:
-    used: set[str] = set()
+    used: dict[str, int] = {}
     for step in turns.steps(history):
         ids = {call.id: _unused(call.id, used) for call in step.calls}
         names = {call.id: turns.legal_name(call.name, _LONGEST_NAME) for call in step.calls}
         for message in step.messages:
             if message.role != "assistant":
-                yield "request", _request_parts(message, wire, ids, names, sees_images)
-            elif response := _response(message, wire, ids):
+                write = partial(_request_parts, message, wire, ids, names, sees_images)
+                yield "request", memo.get(message, ids, write)
+            elif response := memo.get(message, ids, partial(_response, message, wire, ids)):
                 yield "response", response
 
 
-def _unused(id: str, used: set[str]) -> str:
+def _unused(id: str, used: dict[str, int]) -> str:
     """A legal id for a call: no two calls of a conversation may share one."""
     legal = turns.legal_id(id, _LONGEST_ID, _ID_LETTERS)
-    fresh, count = legal, 1
+    fresh, count = legal, used.get(legal, 0)
     while fresh in used:
         count += 1
         fresh = f"{legal[: _LONGEST_ID - 6]}-{count}"
-    used.add(fresh)
+    # Where the next search begins, so that an id used a thousand times costs no more than once.
+    used[legal] = count
+    used.setdefault(fresh, 0)
     return fresh
 
 
