@@ -32,8 +32,8 @@ _TEXT_VALUE = re.compile(
 _FRAME = re.compile(
     r"\A\s*<returncode>-?\d+</returncode>|</?(?:output|warning|elided_chars)>"
     r"|\[Command finished with exit code -?\d+\]"
-    r"|^Command exited with code \d+$|^Exit code:? \d+$|^Wall time: .*$|^Output:$|^Chunk ID: .*$"
-    r"|^Process exited with code \d+$"
+    r"|^Command exited with code \d+$|^Exit code:? \d+$|^Wall time: [^\n]*$|^Output:$"
+    r"|^Chunk ID: [^\n]*$|^Process exited with code \d+$"
     r"|<system-reminder>.*?</system-reminder>",
     re.MULTILINE | re.DOTALL,
 )

@@ -1,5 +1,6 @@
 """Tools: plain typed functions that a model can call, and what they may reach."""
 
+from unremember.errors import ToolError
 from unremember.tools.base import (
     CAP,
     Answer,
@@ -33,6 +34,7 @@ __all__ = [
     "Sandbox",
     "State",
     "Tool",
+    "ToolError",
     "Workspace",
     "approve_all",
     "choose_approval",

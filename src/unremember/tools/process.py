@@ -22,6 +22,9 @@ GRACE = 2.0
 LINGER = 0.5
 """Seconds that output is awaited after the shell ended, while others still hold its output open."""
 
+MOMENTS = 10
+"""Looks, 20 ms apart, at whether a group is gone: its last processes end just after the shell."""
+
 CHUNK = 65_536
 
 # A terminal that draws nothing and waits for nobody.
@@ -127,14 +130,23 @@ class Process:
         self.ended = monotonic()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._closed.wait(), LINGER)
-        self.left_running = self._signal(signal.SIGTERM)
+        self.left_running = await self._outlived()
         if self.left_running:
+            self._signal(signal.SIGTERM)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._closed.wait(), LINGER)
             self._signal(signal.SIGKILL)
         self._close()
 
-    def _signal(self, number: signal.Signals) -> bool:
+    async def _outlived(self) -> bool:
+        """Whether others of the group still run, a moment after the shell ended."""
+        for _ in range(MOMENTS):
+            if not self._signal(0) or not runs_in_group(self.child.pid):
+                return False
+            await asyncio.sleep(0.02)
+        return True
+
+    def _signal(self, number: int) -> bool:
         """Sends a signal to the group; False when nobody is left in it."""
         try:
             os.killpg(self.child.pid, number)
@@ -161,3 +173,20 @@ class Process:
             self._closed.set()
             asyncio.get_running_loop().remove_reader(self._pipe)
             os.close(self._pipe)
+
+
+def runs_in_group(group: int) -> bool:
+    """Whether a process of a group that exists still runs.
+
+    One that has ended stays in its group until its parent takes note; in containers nobody may.
+    """
+    everyone = Path("/proc")
+    if not (everyone / "self/stat").exists():
+        return True
+    for status in everyone.glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # The name in brackets may hold blanks: state, parent and group come behind it.
+            state, _, its_group, *_ = status.read_text(errors="replace").rpartition(")")[2].split()
+            if int(its_group) == group and state not in ("Z", "X"):
+                return True
+    return False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from unremember.compression import CLIP_MARK
 from unremember.errors import ToolError
@@ -16,6 +18,9 @@ from unremember.tools.page import cut_page
 PIECE = 1_000
 """Characters of a piece, where a line is too long to be shown whole."""
 
+AROUND = 300
+"""Characters shown on each side of words that were found in such a line."""
+
 _HANDLE = re.compile(r"(?:a\d+\.)?m\d+\b")
 
 
@@ -27,9 +32,9 @@ async def recall(context: Context, what: str, start_line: int = 1) -> Output:
     name, words = _split(what)
     text = await asyncio.to_thread(context.recall, name)
     context.emit(Recalled(name, context.count(text)))
-    lines = _pieces(text)
     if words:
-        return Output(_found(name, words, lines, context))
+        return Output(_found(name, words, text, context))
+    lines = _pieces(text)
     if start_line > len(lines):
         raise ToolError(f"{name} has {len(lines):,} lines; there is no line {start_line:,}")
     page = cut_page(
@@ -65,12 +70,28 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _found(name: str, words: str, lines: list[str], context: Context) -> str:
-    """The lines of an original that hold the words, with their numbers."""
-    wanted = words.lower()
-    hits = [f"{number}\t{line}" for number, line in enumerate(lines, 1) if wanted in line.lower()]
+def _found(name: str, words: str, text: str, context: Context) -> str:
+    """The places in an original where the words stand, with the numbers of their lines."""
+    hits: list[str] = []
+    number = 1
+    for line in text.split("\n"):
+        hits += (f"{number + at // PIECE}\t{shown}" for at, shown in _places(line, words))
+        number += len(_pieces(line))
     if not hits:
-        raise ToolError(f"{words!r} does not stand in {name} ({len(lines):,} lines)")
+        raise ToolError(f"{words!r} does not stand in {name} ({number - 1:,} lines)")
     page = cut_page(hits, 1, 0, context.cap, context.count, context.ordinal, numbered=False)
     more = f"\n[{page.total - page.last:,} more]" if page.last < page.total else ""
-    return f"[{name}: {len(hits):,} of {len(lines):,} lines hold {words!r}]\n{page.text}{more}"
+    return f"[{name}: {words!r} is at {len(hits):,} places]\n{page.text}{more}"
+
+
+def _places(line: str, words: str) -> Iterator[tuple[int, str]]:
+    """Where the words stand in a line, with the line; in a giant one with what is around them."""
+    found = re.finditer(re.escape(words), line, re.IGNORECASE)
+    if len(line) <= PIECE * 2:
+        yield from ((0, line) for _ in islice(found, 1))
+        return
+    last = -PIECE
+    for place in found:
+        if place.start() - last >= AROUND:
+            last = place.start()
+            yield last, line[max(0, last - AROUND) : place.end() + AROUND]
