@@ -150,7 +150,7 @@ async def test_a_user_opens_the_conversation():
 
 
 async def test_a_request_is_the_same_however_often_it_was_sent():
-    """What is remembered between requests changes nothing in them, also when ids were told apart."""
+    """What is remembered between requests changes nothing in them, ids told apart included."""
     history = said()
     for text in ("one", "two", "three"):
         call = Message("assistant", (ToolCall("same", "read_file", '{"path": "a.py"}'),))
