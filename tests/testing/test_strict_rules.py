@@ -286,6 +286,7 @@ def test_unknown_models_are_not_found(server: StrictServer, form: str):
     [
         (b"{", {}, "not valid JSON"),
         (b"[]", {}, "no JSON object"),
+        (b'{"model": "m", "input": "half of a pair: \\ud83c"}', {}, "not valid JSON"),
         (b"{}", {"content-type": "text/plain"}, "application/json"),
     ],
 )

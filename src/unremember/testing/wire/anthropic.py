@@ -19,6 +19,7 @@ from unremember.testing.wire.base import (
     require_between,
     require_flag,
     require_known,
+    require_objects,
     require_whole_number,
 )
 from unremember.testing.wire.prompts import tool
@@ -91,15 +92,17 @@ def _check_headers(headers: Mapping[str, str], terms: Terms) -> None:
 
 
 def _check_messages(body: Object, terms: Terms) -> None:
-    messages = as_objects(body.get("messages"))
+    messages = require_objects(body.get("messages"), "messages")
     if not messages:
         raise Refused("messages: at least one message is required")
     for place, turn in enumerate(messages):
         require_known(turn, frozenset({"role", "content"}), f"messages.{place}")
-        for number, block in enumerate(as_objects(turn.get("content"))):
-            _check_block(f"messages.{place}.content.{number}", block, terms)
-    if not isinstance(body.get("system"), str | list | None):
-        raise Refused("system: expected a string or a list of blocks")
+        at, content = f"messages.{place}.content", turn.get("content")
+        blocks = [] if isinstance(content, str) else require_objects(content, at)
+        for number, block in enumerate(blocks):
+            _check_block(f"{at}.{number}", block, terms)
+    if not isinstance(body.get("system"), str):
+        require_objects(body.get("system"), "system")
     for breach in check_anthropic(messages, body.get("system")):
         raise Refused(f"messages: {breach}")
     used = {as_text(block.get("type")) for turn in messages for block in _blocks(turn)}
@@ -124,17 +127,15 @@ def _check_block(at: str, block: Object, terms: Terms) -> None:
             raise Refused(f"{at}: Invalid `data` in `redacted_thinking` block")
         case "image" | "document" if not as_object(block.get("source")).get("type"):
             raise Refused(f"{at}.source: Field required")
-        case "tool_result" if not isinstance(block.get("content", ""), str | list):
-            raise Refused(f"{at}.content: expected a string or a list of blocks")
+        case "tool_result" if not isinstance(block.get("content"), str):
+            require_objects(block.get("content"), f"{at}.content")
         case _:
             pass
 
 
 def _check_tools(body: Object) -> list[str]:
-    if not isinstance(body.get("tools", []), list):
-        raise Refused("tools: expected a list")
     names: list[str] = []
-    for place, spec in enumerate(as_objects(body.get("tools"))):
+    for place, spec in enumerate(require_objects(body.get("tools"), "tools")):
         at, name = f"tools.{place}", as_text(spec.get("name"))
         if spec.get("type") not in (None, "custom"):
             names.append(name)

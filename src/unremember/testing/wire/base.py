@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from unremember.formats.shape import Object
+from unremember.formats.shape import Object, as_list, as_objects
 from unremember.messages import ToolCall
 from unremember.models.base import Usage
 from unremember.testing.turns import Ending, Form
@@ -194,9 +194,11 @@ def require_flag(body: Object, field: str) -> None:
         raise Refused(f"{field}: expected true or false", param=field)
 
 
-def require_json(text: str, at: str) -> None:
-    """Refuses a text that is no JSON."""
-    try:
-        json.loads(text)
-    except ValueError:
-        raise Refused(f"{at}: not valid JSON") from None
+def require_objects(value: object, field: str) -> list[Object]:
+    """The objects of a list, none if it is absent. Refuses what is no list of objects."""
+    if value is None:
+        return []
+    objects = as_objects(value)
+    if value != [] and (not objects or len(objects) != len(as_list(value))):
+        raise Refused(f"{field}: expected a list of objects", param=field)
+    return objects

@@ -18,6 +18,7 @@ from unremember.testing.wire.base import (
     require_between,
     require_flag,
     require_known,
+    require_objects,
     require_whole_number,
 )
 from unremember.testing.wire.prompts import message, tool
@@ -42,9 +43,12 @@ def _check(body: Object, headers: Mapping[str, str], terms: Terms) -> None:
     if terms.flavour == "vendor":
         require_known(body, _FIELDS)
     _check_settings(body, terms)
-    if not as_list(body.get("messages")):
+    messages = require_objects(body.get("messages"), "messages")
+    if not messages:
         raise Refused("messages: expected a list that is not empty", param="messages")
-    for breach in check_openai(as_objects(body["messages"])):
+    for place, said in enumerate(messages):
+        require_objects(said.get("tool_calls"), f"messages[{place}].tool_calls")
+    for breach in check_openai(messages):
         raise Refused(f"Invalid 'messages': {breach}", param="messages")
     openai.require_choice(body, _check_tools(body))
     form = as_object(body.get("response_format"))
@@ -71,10 +75,11 @@ def _check_settings(body: Object, terms: Terms) -> None:
 def _check_tools(body: Object) -> list[str]:
     if body.get("tools") is None:
         return []
-    if not as_list(body["tools"]):
+    tools = require_objects(body["tools"], "tools")
+    if not tools:
         raise Refused("tools: expected a list that is not empty", param="tools")
     names: list[str] = []
-    for place, spec in enumerate(map(as_object, as_list(body["tools"]))):
+    for place, spec in enumerate(tools):
         at = f"tools[{place}]"
         if spec.get("type") == "custom":
             names.append(as_text(as_object(spec.get("custom")).get("name")))

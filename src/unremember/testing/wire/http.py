@@ -247,6 +247,9 @@ def _parse(headers: Mapping[str, str], raw: bytes) -> Object:
         raise Refused("The body must be sent with the content type application/json.")
     try:
         body: object = json.loads(raw)
+        # Half of a surrogate pair can be written in JSON and is no character; vendors refuse it.
+        if b"\\ud" in raw or b"\\uD" in raw:
+            json.dumps(body, ensure_ascii=False).encode()
     except ValueError:
         raise Refused("The body of the request is not valid JSON.") from None
     if not as_object(body):

@@ -19,6 +19,7 @@ from unremember.testing.wire.base import (
     require_between,
     require_flag,
     require_known,
+    require_objects,
     require_whole_number,
 )
 from unremember.testing.wire.prompts import CALL, tool
@@ -64,7 +65,7 @@ def _check(body: Object, headers: Mapping[str, str], terms: Terms) -> None:
 def _items(body: Object, terms: Terms) -> list[Object]:
     """The whole input: what earlier answers left behind, then the new items."""
     before = body.get("previous_response_id")
-    if before is not None and before not in terms.store.conversations:
+    if before is not None and as_text(before) not in terms.store.conversations:
         raise Refused(
             f"Previous response with id '{before}' not found.",
             code="previous_response_not_found",
@@ -72,7 +73,8 @@ def _items(body: Object, terms: Terms) -> list[Object]:
         )
     earlier = terms.store.conversations[before] if before else []
     given = body.get("input")
-    new = [{"role": "user", "content": given}] if isinstance(given, str) else as_objects(given)
+    told = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    new = require_objects(told, "input")
     return [*earlier, *(_resolve(item, terms) for item in new)]
 
 
@@ -125,7 +127,7 @@ def _check_parts(at: str, item: Object) -> None:
         else {"input_text", "input_image", "input_file", "input_audio"}
     )
     for place, part in enumerate(as_objects(item.get("content"))):
-        if part.get("type") not in kinds:
+        if as_text(part.get("type")) not in kinds:
             raise Refused(
                 f"{at}.content[{place}]: {part.get('type')!r} is none of "
                 f"{', '.join(sorted(kinds))}, which a message of the {item.get('role')} has",
@@ -150,10 +152,8 @@ def _check_reasons(items: list[Object], terms: Terms) -> None:
 
 
 def _check_tools(body: Object) -> list[str]:
-    if not isinstance(body.get("tools", []), list | None):
-        raise Refused("tools: expected a list", param="tools")
     names: list[str] = []
-    for place, spec in enumerate(as_objects(body.get("tools"))):
+    for place, spec in enumerate(require_objects(body.get("tools"), "tools")):
         at = f"tools[{place}]"
         if spec.get("type") != "function":
             names.append(as_text(spec.get("name")) or as_text(spec.get("type")))

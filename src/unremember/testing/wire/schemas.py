@@ -57,7 +57,7 @@ def _check_type(here: Object, at: str) -> Iterator[str]:
     given = here.get("type", [])
     types = as_list(given) or ([] if given == [] else [given])
     for name in types:
-        if name not in _TYPES:
+        if as_text(name) not in _TYPES:
             yield f"{at}: {name!r} is not a type of JSON schema"
     if "array" in types and "items" not in here and "prefixItems" not in here:
         yield f"{at}: an array without items"
