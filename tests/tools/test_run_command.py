@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -245,6 +246,33 @@ async def test_jobs_end_with_the_agent(hands: Hands):
     await hands("run_command", command="echo $$ > pid; sleep 300; true", background=True)
     await hands.context.state.jobs.stop_all()
     assert await gone(int((hands.root / "pid").read_text()))
+
+
+def test_jobs_end_with_the_program(root: Path):
+    """A program that ends without stopping its jobs leaves none of them behind."""
+    program = """
+import asyncio
+from pathlib import Path
+from unremember.messages import ToolCall
+from unremember.tools import Context, Sandbox, Workspace, approve_all, coding_tools, run_call
+
+async def main():
+    context = Context(Workspace(Path(".")), approve=approve_all, sandbox=Sandbox(wanted=False))
+    call = '{"command": "echo $$ > pid; sleep 300; true", "background": true}'
+    await run_call(ToolCall("c", "run_command", call), coding_tools(), context, 1)
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stderr == b""
+    assert asyncio.run(gone(int((root / "pid").read_text())))
 
 
 async def test_wrong_limits(hands: Hands):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
 
 from unremember.errors import ToolError
@@ -25,16 +26,23 @@ class Job:
         return f"{self.id} {how} · {seconds:.0f} s · {self.command}"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Jobs:
-    """All background jobs of an agent, by id (`j1`, `j2`, …); ids are never reused."""
+    """All background jobs of an agent, by id (`j1`, `j2`, …); ids are never reused.
+
+    They end with it, at the latest when the program does.
+    """
 
     items: dict[str, Job] = field(default_factory=dict[str, Job])
+    _processes: list[Process] = field(default_factory=list[Process], init=False)
 
     def add(self, command: str, process: Process) -> Job:
         """Takes in a process that was started."""
         job = Job(f"j{len(self.items) + 1}", command, process)
         self.items[job.id] = job
+        if not self._processes:
+            weakref.finalize(self, _kill, self._processes)
+        self._processes.append(process)
         return job
 
     def find(self, id: str) -> Job:
@@ -49,3 +57,8 @@ class Jobs:
         for job in self.items.values():
             if job.process.status is None:
                 await job.process.stop()
+
+
+def _kill(processes: list[Process]) -> None:
+    for process in processes:
+        process.kill()

@@ -124,6 +124,11 @@ class Process:
         self._signal(signal.SIGKILL)
         await self._exit
 
+    def kill(self) -> None:
+        """Ends the whole process group by force if it still runs, without waiting."""
+        if self.child.returncode is None:
+            self._signal(signal.SIGKILL)
+
     async def _finish(self) -> None:
         """Waits for the shell, then for its output; ends what it left running."""
         await self.child.wait()

@@ -70,7 +70,8 @@ class Sandbox:
         for door in filter(os.path.exists, _DOORS):
             yield from ("--tmpfs", door) if Path(door).is_dir() else ("--bind", "/dev/null", door)
         for folder in (*workspace.folders, *self.writable):
-            yield from ("--bind", str(folder), str(folder))
+            yield from ("--bind-try", str(folder), str(folder))
+        yield from ("--setenv", "TMPDIR", "/tmp")
         # Tools that insist on a cache cannot write to the one at home.
         yield from ("--setenv", "XDG_CACHE_HOME", "/tmp/.cache")
 
