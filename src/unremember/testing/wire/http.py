@@ -67,6 +67,9 @@ def make_handler(desk: Desk, line: Line) -> type[BaseHTTPRequestHandler]:
         def setup(self) -> None:
             super().setup()
             line.connections.add(self.connection)
+            # It may have come just before the end, and would then wait for a request forever.
+            if line.closing.is_set():
+                hang_up(self.connection)
 
         def finish(self) -> None:
             line.connections.discard(self.connection)
