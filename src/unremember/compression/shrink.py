@@ -29,8 +29,8 @@ LEAST = 16
 MARK_LENGTH = 48
 """Characters that a clip mark takes at most, but for huge numbers."""
 
-ENDS = 8
-"""Elements of head and of tail that stay of a long list in arguments."""
+ENDS = (8, 2, 0)
+"""Elements of head and of tail that stay of a long list in arguments, ever fewer."""
 
 
 class Rank(IntEnum):
@@ -186,8 +186,9 @@ def clip_arguments(arguments: str, limit: int, weigh: Weigher, ordinal: int) -> 
         value: object = json.loads(arguments)
     except (ValueError, RecursionError):
         return clip_text(arguments, limit, weigh.text, ordinal)
-    if _weight(_clip_strings(value, 0, ordinal), weigh) > limit:
-        value = _clip_lists(value, ordinal)
+    for ends in ENDS:
+        if _weight(_clip_strings(value, 0, ordinal), weigh) > limit:
+            value = _clip_lists(value, ends, ordinal)
     if _weight(_clip_strings(value, 0, ordinal), weigh) > max(limit, 4 * LEAST):
         value = {"clipped": mark(len(arguments), "characters", ordinal)}
     low, high = 0, max((len(text) for text in _strings(value)), default=0)
@@ -237,16 +238,17 @@ def _clip_strings(value: object, keep: int, ordinal: int) -> object:
             return value
 
 
-def _clip_lists(value: object, ordinal: int) -> object:
+def _clip_lists(value: object, ends: int, ordinal: int) -> object:
     match value:
         case dict():
             fields = cast("dict[str, Any]", value)
-            return {key: _clip_lists(inner, ordinal) for key, inner in fields.items()}
+            return {key: _clip_lists(inner, ends, ordinal) for key, inner in fields.items()}
         case list():
-            items = [_clip_lists(inner, ordinal) for inner in cast("list[Any]", value)]
-            if len(items) <= 2 * ENDS:
+            items = [_clip_lists(inner, ends, ordinal) for inner in cast("list[Any]", value)]
+            if len(items) <= 2 * ends + 1:
                 return items
-            gap = mark(len(_json(items[ENDS:-ENDS])), "characters", ordinal)
-            return [*items[:ENDS], gap, *items[-ENDS:]]
+            end = len(items) - ends
+            gap = mark(len(_json(items[ends:end])), "characters", ordinal)
+            return [*items[:ends], gap, *items[end:]]
         case _:
             return value
