@@ -219,6 +219,7 @@ class Agent(Generic[T]):
     ) -> Outcome[T]:
         self._refuse_while_running()
         session = self._session
+        _check_task(session, task)
         self._stream, self._running = stream, True
         try:
             self._begin(session, task, stream)
@@ -238,15 +239,11 @@ class Agent(Generic[T]):
     ) -> None:
         self._set_up(session.record, stream)
         session.on_delta, session.finish = stream, ""
-        if not session.history.messages:
-            if not task:
-                raise InputError("there is nothing to go on with; give a task")
+        if task and not session.history.messages:
             self._open(session, task)
         elif task:
             session.add(user_message(task))
             session.record.write()
-        elif session.history.messages[-1].role == "assistant" and not session.inbox:
-            raise InputError("the last answer was given; give a task to go on with")
 
     def _open(self, session: Session, task: str) -> None:
         """The beginning of a conversation, in one append."""
@@ -316,11 +313,15 @@ class Agent(Generic[T]):
             record=Record(self.archive, conversation or new_id()),
             room=self._room(),
             instructions=self._instructions,
+            schema=None if self._answers.is_text or self.tools else self._answers.schema,
             emit=self._tell,
         )
 
     def _room(self) -> Room:
-        room = Room(self.model, tuple(tool.spec for tool in self.tools.values()), self._limits())
+        specs = tuple(tool.spec for tool in self.tools.values())
+        # A schema is sent where there are no tools, and may weigh as much as they would.
+        schema = "" if self._answers.is_text else self._answers.written
+        room = Room(self.model, specs, self._limits(), schema)
         if self.context.cap == CAP:
             self.context.cap = max(1, min(CAP, room.budget.limit // CAP_SHARE))
         return room
@@ -362,6 +363,15 @@ class Agent(Generic[T]):
     def _refuse_while_running(self) -> None:
         if self._running:
             raise InputError("this agent is at work; use say(text), or wait until it is done")
+
+
+def _check_task(session: Session, task: str | None) -> None:
+    """Raises `InputError` where a run would have nothing to do."""
+    said = session.history.messages
+    if not task and not said:
+        raise InputError("there is nothing to go on with; give a task")
+    if not task and said[-1].role == "assistant" and not session.inbox:
+        raise InputError("the last answer was given; give a task to go on with")
 
 
 def _opened(model: Model | str) -> Model:

@@ -64,7 +64,10 @@ def _request(session: Session, tools: bool, schema: dict[str, Any] | None) -> Re
     reserve = facts.context_window - limit
     output = min(facts.max_output, reserve) if reserve > 0 else None
     return Request(
-        session.history, session.specs if tools else (), max_output=output, schema=schema
+        history=session.history,
+        tools=session.specs if tools else (),
+        max_output=output,
+        schema=schema or session.schema,
     )
 
 
@@ -74,7 +77,7 @@ async def _send(session: Session, request: Request) -> Reply:
     counted, begun = session.measure(), perf_counter()
     reply = await _reply(session, request)
     session.sent = request
-    if request.tools == session.specs and request.schema is None:
+    if request.tools == session.specs and request.schema == session.schema:
         session.room.observe(request.history, reply.usage)
     session.usage += reply.usage
     session.emit(

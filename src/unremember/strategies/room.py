@@ -28,10 +28,12 @@ class Room:
     estimate alone, which the provider's own counts correct.
     """
 
-    def __init__(self, model: Model, tools: tuple[ToolSpec, ...], budget: Budget) -> None:
+    def __init__(
+        self, model: Model, tools: tuple[ToolSpec, ...], budget: Budget, schema: str = ""
+    ) -> None:
         self.budget = budget
         self.weigh = Weigher(counter_of(model))
-        self.weigh.fixed = self.weigh.text(written(tools))
+        self.weigh.fixed = self.weigh.text(written(tools) + schema)
         self._meter = Meter(self.weigh)
         self._measured: tuple[History, int] | None = None
 

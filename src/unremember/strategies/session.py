@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from unremember.archive import Compressed, Said, compressed
 from unremember.compression.progress import Progress
@@ -46,7 +47,8 @@ class Session:
     `said` are the messages of the history that stand as they were said, by ordinal; `whole` the
     ordinals of results that the model sees whole. `compression` is what the strategy set, and
     `asked` the focus of a compression that the user asked for. `on_delta` takes an answer while it
-    is being written. `finish` says why the run ended.
+    is being written. `schema` is that of every answer, where there are no tools. `finish` says why
+    the run ended.
     """
 
     model: Model
@@ -60,6 +62,7 @@ class Session:
     instructions: Instructions = field(default_factory=Instructions)
     emit: Emit = ignore
     on_delta: Callable[[Delta], None] | None = None
+    schema: dict[str, Any] | None = None
     compression: HistoryCompressionConfig = field(default_factory=HistoryCompressionConfig)
     progress: Progress = field(default_factory=Progress)
     inbox: deque[str] = field(default_factory=deque[str])
