@@ -143,5 +143,5 @@ async def test_a_stream_can_be_left(model: Gguf):
         assert isinstance(piece, Delta | Reply)
         break
     await stream.aclose()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         await model.request(small("Say hello."))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import threading
 from collections.abc import AsyncGenerator, Callable
@@ -123,6 +124,9 @@ class Engine:
         parameters.model.path = str(self.path)
         parameters.n_ctx = self.window
         parameters.n_parallel = 1
+        # Half of the logical cores are about the real ones. Its threads wait for one another
+        # in a loop: more of them than free cores are many times slower.
+        parameters.cpuparams.n_threads = max(1, (os.cpu_count() or 1) // 2)
         parameters.api_keys = [self._key]
         parameters.endpoint_props = True
         parameters.warmup = False
