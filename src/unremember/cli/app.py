@@ -14,6 +14,7 @@ from typing import Annotated, cast
 
 import typer
 
+from unremember.cli.evaluate import evaluate
 from unremember.cli.output import abandon_stdout, one_line
 from unremember.errors import BudgetTooSmall, UnrememberError
 
@@ -165,6 +166,9 @@ def recall(
         return command.run(wanted, file)
 
     return work
+
+
+app.command()(evaluate)
 
 
 def run(arguments: Sequence[str]) -> int:
