@@ -73,7 +73,9 @@ def anchors(path: Path) -> set[str]:
 
 
 _COMMAND = re.compile(
-    r"(?:^|`|\$ )(unremember (?:compress|inspect|recall)\b[^`\n|]*)", re.MULTILINE
+    r"(?:^|`|\$ )(unremember (?:compress|inspect|recall|run|resume|ls|purge|config|doctor)\b"
+    r"[^`\n|]*)",
+    re.MULTILINE,
 )
 
 

@@ -18,7 +18,17 @@ import pytest
 
 from pages import DOCS, PAGES, READMES, ROOT, anchors, blocks, commands, links, outputs
 
-COMMANDS = ("compress", "inspect", "recall")
+COMMANDS = (
+    "compress",
+    "inspect",
+    "recall",
+    "run",
+    "resume",
+    "ls",
+    "purge",
+    "config",
+    "doctor",
+)
 
 
 def named(path: Path) -> str:

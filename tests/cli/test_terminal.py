@@ -66,11 +66,11 @@ def test_bad_arguments(run: Run, conversation: Path, arguments: tuple[str, ...],
     assert said in one_line_of(done)
 
 
-def test_no_arguments_show_help(run: Run):
-    """So does --help; --version names the version."""
-    assert run().stdout == run("--help").stdout
+def test_help(run: Run):
+    """--help lists the commands; --version names the version; without a model the chat says so."""
     assert b"compress" in run("--help").stdout
     assert run("--version").stdout.startswith(b"unremember 0.")
+    assert "no model is set" in one_line_of(run())
 
 
 def test_help_does_not_load_the_engine():
@@ -89,7 +89,13 @@ def test_help_does_not_load_the_engine():
     )
     loaded = done.stdout.splitlines()[-1]
     assert loaded == str(
-        ["unremember.cli", "unremember.cli.app", "unremember.cli.output", "unremember.errors"]
+        [
+            "unremember.cli",
+            "unremember.cli.app",
+            "unremember.cli.commands",
+            "unremember.cli.output",
+            "unremember.errors",
+        ]
     )
 
 

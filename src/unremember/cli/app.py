@@ -14,9 +14,9 @@ from typing import Annotated, cast
 
 import typer
 
-from unremember.cli.evaluate import evaluate
+from unremember.cli import commands
 from unremember.cli.output import abandon_stdout, one_line
-from unremember.errors import BudgetTooSmall, UnrememberError
+from unremember.errors import BudgetTooSmall, CannotCompress, OverLimit, UnrememberError
 
 Work = Callable[[], int]
 """Does what a command line asks for, and gives the exit status."""
@@ -58,14 +58,34 @@ Whole = Annotated[
 
 @app.callback(invoke_without_command=True)
 def unremember(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    model: commands.Model = None,
+    retrieval_model: commands.RetrievalModel = None,
+    strategy: commands.Strategy = None,
+    budget: commands.Budget = None,
+    yes: commands.Yes = False,
+    add_dir: commands.AddDir = None,
+    no_archive: commands.NoArchive = False,
+    base_url: commands.BaseUrl = "",
 ) -> Work | None:
-    """Compress the history of an LLM agent to a token budget, with nothing lost."""
+    """Compress the history of an LLM agent to a token budget, with nothing lost.
+
+    Without a command: a chat with the coding agent in this folder.
+    """
     if version:
         from importlib.metadata import version as installed
 
         sys.stdout.write(f"unremember {installed('unremember')}\n")
         raise typer.Exit
+    extra = tuple(add_dir or ())
+    given = (model, retrieval_model, strategy, budget, yes, extra, no_archive, base_url)
+    if context.invoked_subcommand is None:
+        return commands.chat(*given)
+    if any(given):
+        name = context.invoked_subcommand
+        raise typer.BadParameter(f"options stand behind the command: unremember {name} …")
+    return None
 
 
 @app.command()
@@ -168,14 +188,14 @@ def recall(
     return work
 
 
-app.command()(evaluate)
+commands.add_to(app)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Does what the arguments ask for. Every error becomes one line on standard error.
 
-    The exit status is 0; 1 where `recall` finds nothing; 2 for bad input; 3 where the budget
-    cannot be met; 130 when interrupted.
+    The exit status is 0; 1 where `recall` finds nothing or an agent hands over unfinished; 2 for
+    bad input; 3 where the budget cannot be met; 130 when interrupted.
     """
     try:
         return _finished(_parse(arguments))
@@ -187,7 +207,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except _UsageError as error:
         return _fail(f"{_what(error)} (see {_command(error)} --help)", BAD_INPUT)
-    except BudgetTooSmall as error:
+    except (BudgetTooSmall, CannotCompress, OverLimit) as error:
         return _fail(str(error), BUDGET_TOO_SMALL)
     except UnrememberError as error:
         return _fail(str(error), BAD_INPUT)
@@ -209,8 +229,7 @@ def run(arguments: Sequence[str]) -> int:
 def _parse(arguments: Sequence[str]) -> Work:
     command = typer.main.get_command(app)
     parse = partial(command.main, prog_name="unremember", standalone_mode=False)
-    # With no command given, help is what somebody needs.
-    work: object = parse(args=list(arguments) or ["--help"])
+    work: object = parse(args=list(arguments))
     if callable(work):
         return cast("Work", work)
     status = work if isinstance(work, int) else 0
