@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from unremember.compression import Job, fit
 from unremember.compression.report import Report, report_on
@@ -50,7 +50,7 @@ def compress(
     forgotten outweighs the limit. The list given is never changed.
     """
     begun = time.perf_counter()
-    given = [dict(m) if not isinstance(m, dict) else m for m in messages]
+    given = list(map(_as_dict, messages))
     module = _FORMS[form or recognise(given)]
     found = conversation(module.to_messages(given), form=module.NAME, close=False)
     job = Job(
@@ -82,6 +82,14 @@ async def acompress(
     return await asyncio.to_thread(
         compress, messages, budget, form=form, counter=counter, fixed=fixed, emit=emit
     )
+
+
+def _as_dict(message: object) -> dict[str, Any]:
+    if isinstance(message, dict):
+        return cast("dict[str, Any]", message)
+    if isinstance(message, Mapping):
+        return dict(cast("Mapping[str, Any]", message))
+    raise InputError(f"a message must be a dict, not a {type(message).__name__}")
 
 
 def recognise(messages: Sequence[Mapping[str, Any]]) -> Form:
