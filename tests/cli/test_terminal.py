@@ -93,6 +93,7 @@ def test_help_does_not_load_the_engine():
             "unremember.cli",
             "unremember.cli.app",
             "unremember.cli.commands",
+            "unremember.cli.evaluate",
             "unremember.cli.output",
             "unremember.errors",
         ]

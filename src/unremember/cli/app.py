@@ -15,6 +15,7 @@ from typing import Annotated, cast
 import typer
 
 from unremember.cli import commands
+from unremember.cli.evaluate import evaluate
 from unremember.cli.output import abandon_stdout, one_line
 from unremember.errors import BudgetTooSmall, CannotCompress, OverLimit, UnrememberError
 
@@ -189,6 +190,9 @@ def recall(
 
 
 commands.add_to(app)
+
+
+app.command()(evaluate)
 
 
 def run(arguments: Sequence[str]) -> int:
