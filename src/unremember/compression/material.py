@@ -45,7 +45,8 @@ class Origin(IntEnum):
 class Entry:
     """A possible entry of the outline: the words of a message, or a call with its result.
 
-    `main` is the line that says what was done (-1: none of its own); `length` is in lines.
+    `main` is the line that says what was done (-1: none of its own); `length` is in lines. `heads`
+    are its opening lines, with and without the main line, once they were needed.
     """
 
     ordinal: int
@@ -57,6 +58,7 @@ class Entry:
     old: OutlineEntry | None = None
     main: int = -1
     length: int = 0
+    heads: dict[bool, str] = field(default_factory=dict[bool, str])
 
 
 @dataclass(slots=True)
@@ -117,6 +119,7 @@ class _Collector:
         self.material = material
         self.whole = whole
         self.seen: dict[str, tuple[int, ...]] = {}
+        self.tokens: dict[str, tuple[int, ...]] = {}
 
     def step(self, step: Step, index: int) -> None:
         results = {
@@ -229,16 +232,25 @@ class _Collector:
 
     def _terms(self, line: str, step: int) -> tuple[int, ...]:
         """The terms of a new line; terms met for the first time become known."""
-        known, ids = self.material.known, self.material.ids
-        found: list[int] = []
-        for text in terms_of(line):
-            term = ids.get(text)
-            if term is None:
-                term = ids[text] = len(known)
-                known.append(Term(text, step))
+        known, tokens = self.material.known, self.tokens
+        found: set[int] = set()
+        for token in _TERM.findall(line):
+            terms = tokens.get(token)
+            if terms is None:
+                terms = tokens[token] = tuple(self._known(t, step) for t in _terms_in(token))
+            found.update(terms)
+        for term in found:
             known[term].lines += 1
-            found.append(term)
         return tuple(found)
+
+    def _known(self, text: str, step: int) -> int:
+        """The number of a term."""
+        ids, known = self.material.ids, self.material.known
+        term = ids.get(text)
+        if term is None:
+            term = ids[text] = len(known)
+            known.append(Term(text, step))
+        return term
 
     def _touch(self, terms: set[int], step: int, origin: Origin) -> None:
         """One text more, older than those before, that holds these terms."""
@@ -259,22 +271,21 @@ def terms_of(line: str) -> list[str]:
     Names and words as they stand; of a dotted name its last part too; of a path its last part and
     its last two; pairs of signs in scripts without spaces.
     """
-    terms = dict.fromkeys(_TERM.findall(line))
-    if "." in line or "/" in line:
-        for term in [term for term in terms if "/" in term or "." in term]:
-            if "/" in term:
-                del terms[term]
-                before, _, last = term.rpartition("/")
-                terms[last] = None
-                terms[f"{before.rpartition('/')[2]}/{last}"] = None
-                term = last
-            if "." in term:
-                terms[term.rpartition(".")[2]] = None
-    if not line.isascii():
-        for term in [term for term in terms if _CJK.match(term)]:
-            del terms[term]
-            terms.update(dict.fromkeys(term[i : i + 2] for i in range(max(1, len(term) - 1))))
-    return list(terms)
+    return list(dict.fromkeys(term for token in _TERM.findall(line) for term in _terms_in(token)))
+
+
+def _terms_in(token: str) -> list[str]:
+    """The terms that one token stands for."""
+    if _CJK.match(token):
+        return [token[i : i + 2] for i in range(max(1, len(token) - 1))]
+    terms: list[str] = []
+    if "/" in token:
+        before, _, token = token.rpartition("/")
+        terms.append(f"{before.rpartition('/')[2]}/{token}")
+    terms.append(token)
+    if "." in token:
+        terms.append(token.rpartition(".")[2])
+    return terms
 
 
 def split_lines(text: str) -> Iterator[str]:
