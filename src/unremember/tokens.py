@@ -108,7 +108,8 @@ def factor_of(model: str) -> float:
 # Each class of text with the tokens that one match costs at most on average, a little above what
 # o200k needs on prose, code, logs, base64 and the scripts named.
 _PIECE = re.compile(
-    r"(?P<word> ?[A-Z]?[a-z]+)|(?P<caps> ?[A-Z]+)|(?P<digits>[0-9]{1,3})"
+    r"(?P<inner>(?<=[A-Za-z0-9+])[A-Z]?[a-z]+)|(?P<word> ?[A-Z]?[a-z]+)"
+    r"|(?P<cyrillic> ?[\u0400-\u04ff]+)|(?P<caps> ?[A-Z]+)|(?P<digits>[0-9]{1,3})"
     r"|(?P<blank>[ \t]+)|(?P<line>\s+)|(?P<rule>(?P<mark>[!-/:-@\[-`{-~])(?P=mark){3,})"
     r"|(?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])|(?P<sign>[!-/:-@\[-`{-~]{1,2})"
     r"|(?P<wide>[\U00010000-\U0010ffff])|(?P<other>.)",
@@ -128,6 +129,11 @@ def _estimate(text: str) -> float:
         match match.lastgroup:
             case "word":
                 total += 1 + max(0, length - 6) * 0.22
+            case "inner":
+                # Within a longer word: a part of a name, or of base64, which has no words.
+                total += 1.4 + max(0, length - 6) * 0.22
+            case "cyrillic":
+                total += 0.6 + length * 0.17
             case "caps":
                 total += 0.65 + length * 0.3 if length < 4 else 1 + (length - 4) * 0.1
             case "cjk":
