@@ -184,14 +184,14 @@ def test_the_same_call_again_and_again_is_noticed():
 
 
 def test_the_limit_of_turns_ends_with_a_hand_over():
-    """The model writes it, without tools; it is the answer, and no exception is raised."""
+    """The model writes it and can call nothing; it is the answer, and no exception is raised."""
     endless = [calls(call("look", f"c{n}", n=n)) for n in range(3)]
     strategy = single_run_strategy_with_history_compression(max_turns=3)
     with model(*endless, "Two pages are read; page 4 is next.") as played:
         done = agent(played, look, strategy=strategy).run_sync("Read all pages")
     assert done.finish == "turn limit"
     assert done.output == "Two pages are read; page 4 is next."
-    assert played.requests[-1].tools == ()
+    assert played.requests[-1].no_calls
     assert "hand-over" in played.requests[-1].history.messages[-1].text
     assert played.requests[-1].history.messages[-1].kind == "program"
     check_requests(played.requests)

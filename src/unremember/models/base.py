@@ -52,7 +52,8 @@ class Request:
 
     `max_output` is in tokens (None: the reserve of `Budget.of_window`, a fifth of the window and at
     most 16,000; never more than the model can). With `schema` the answer must
-    be JSON of that schema; with `must_call` it must be a tool call.
+    be JSON of that schema; with `must_call` it must be a tool call. With `no_calls` the tools are
+    shown but none may be called: some vendors refuse a history with calls where no tools are.
     """
 
     history: History
@@ -61,6 +62,12 @@ class Request:
     temperature: float | None = None
     schema: dict[str, Any] | None = field(default=None, hash=False)
     must_call: bool = False
+    no_calls: bool = False
+
+    @property
+    def offered(self) -> tuple[ToolSpec, ...]:
+        """The tools that may be called."""
+        return () if self.no_calls else self.tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,12 +120,12 @@ class Gguf:
         if request.temperature is not None:
             body["temperature"] = request.temperature
         schema = request.schema
-        if request.tools and request.must_call:
-            schema = schema or call_schema(request.tools)
-        if request.tools and (request.must_call or not self._engine.knows_tools()):
-            body["messages"] = _with_tools(messages, request.tools)
-        elif request.tools:
-            body["tools"] = [_function(tool) for tool in request.tools]
+        if request.offered and request.must_call:
+            schema = schema or call_schema(request.offered)
+        if request.offered and (request.must_call or not self._engine.knows_tools()):
+            body["messages"] = _with_tools(messages, request.offered)
+        elif request.offered:
+            body["tools"] = [_function(tool) for tool in request.offered]
         if schema is not None:
             body["response_format"] = {
                 "type": "json_schema",
@@ -145,7 +145,7 @@ class Gguf:
         reply = answer.reply()
         if reply is None:
             raise ProviderRefused(f"{self.name}: llama.cpp broke off without an answer")
-        return take_text_calls(replace(reply, model=self._path.name), request.tools)
+        return take_text_calls(replace(reply, model=self._path.name), request.offered)
 
 
 def open_gguf(path: str) -> tuple[Path, ModelFacts]:

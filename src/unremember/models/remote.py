@@ -210,6 +210,8 @@ class Remote:
             settings["parallel_tool_calls"] = False
         if request.tools and request.must_call and profile.get("supports_forced_tool_choice", True):
             settings["tool_choice"] = "required"
+        if request.tools and request.no_calls:
+            settings["tool_choice"] = "none"
         if self._at.provider.wire is ANTHROPIC:
             # The marks: what stays the same for the whole conversation, and all that was said.
             settings["anthropic_cache_tool_definitions"] = bool(request.tools)
@@ -245,7 +247,7 @@ class Remote:
             finish = "calls"
         notes = ("the model answered with nothing",) if _is_nothing(message) else ()
         model = response.model_name or self._at.model
-        return take_text_calls(Reply(message, usage, finish, model, notes), request.tools)
+        return take_text_calls(Reply(message, usage, finish, model, notes), request.offered)
 
 
 def _parameters(request: Request, profile: Any) -> ModelRequestParameters:

@@ -22,6 +22,7 @@ async def ask(
 
     What is over the limit is compressed first. A refusal as too long lowers the limit, and the
     smaller history is sent once more. An answer with nothing in it is asked for once more.
+    Without `tools` they are shown, but none may be called.
     Raises `ModelError`s, and what `make_fit` raises.
     """
     reply = await _ask_fitting(session, tools, schema)
@@ -65,9 +66,10 @@ def _request(session: Session, tools: bool, schema: dict[str, Any] | None) -> Re
     output = min(facts.max_output, reserve) if reserve > 0 else None
     return Request(
         history=session.history,
-        tools=session.specs if tools else (),
+        tools=session.specs,
         max_output=output,
         schema=schema or session.schema,
+        no_calls=not tools,
     )
 
 
@@ -77,7 +79,7 @@ async def _send(session: Session, request: Request) -> Reply:
     counted, begun = session.measure(), perf_counter()
     reply = await _reply(session, request)
     session.sent = request
-    if request.tools == session.specs and request.schema == session.schema:
+    if request.schema == session.schema:
         session.room.observe(request.history, reply.usage)
     session.usage += reply.usage
     session.emit(
