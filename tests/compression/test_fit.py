@@ -137,8 +137,7 @@ def test_thinking_can_be_as_large_as_the_newest_step():
 def test_hundreds_of_small_user_messages_keep_the_rules():
     """First, latest, and sentences with an obligation come before small talk."""
     messages = [
-        user(f"{n}. ok, carry on" if n % 40 else f"Never drop table_{n}.")
-        for n in range(400)
+        user(f"{n}. ok, carry on" if n % 40 else f"Never drop table_{n}.") for n in range(400)
     ]
     history = said(*messages)
     compressed = fit(history, job(1_200))

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp
 from pathlib import Path
 
 import pytest
 
-from unremember import Budget, History, Job, UnknownHandle, Weigher, fit, read
+from unremember import (
+    Budget,
+    History,
+    Job,
+    Message,
+    Step,
+    UnknownHandle,
+    Weigher,
+    fit,
+    read,
+)
 from unremember.compression import explain
+from unremember.compression.job import no_originals
 from unremember.compression.material import gather
 from unremember.compression.worth import WEIGHTS, WORD, chances, features, is_name
 from unremember.notes import Notes, render
@@ -106,9 +119,13 @@ def rounds(history: History, budget: int, *, originals: bool) -> History:
         until = round(len(steps) * place / 10)
         now = now.add(*(m for step in steps[done:until] for m in step.messages))
         done = until
-        said = tuple(m for step in steps[:done] for m in step.messages)
-        now = fit(now, replace(job, originals=lambda said=said: said) if originals else job)
+        kept = partial(_said, steps[:done]) if originals else no_originals
+        now = fit(now, replace(job, originals=kept))
     return now
+
+
+def _said(steps: Sequence[Step]) -> tuple[Message, ...]:
+    return tuple(message for step in steps for message in step.messages)
 
 
 def test_ten_rounds_from_originals_lose_nothing(history: History):

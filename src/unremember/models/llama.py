@@ -13,6 +13,7 @@ import secrets
 import threading
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 from urllib.request import ProxyHandler, Request, build_opener
@@ -113,13 +114,12 @@ class Engine:
 
     def _load(self) -> Any:
         try:
-            import xllamacpp  # pyright: ignore[reportMissingTypeStubs]
+            library: Any = import_module("xllamacpp")
         except ImportError:
             raise UnknownModel(
                 f"gguf:{self.path}: the package xllamacpp is not installed: "
                 "pip install 'unremember[local]'"
             ) from None
-        library = cast("Any", xllamacpp)
         parameters = library.CommonParams()
         parameters.model.path = str(self.path)
         parameters.n_ctx = self.window
