@@ -13,6 +13,9 @@ from unremember.evaluation import ALL, COLUMNS, Mean, Missing, Results, Row
 SIDE_BY_SIDE = 4
 """Strategies that fit beside one another."""
 
+WIDEST = 14
+"""Columns of a terminal for a strategy's name."""
+
 SHOWN = 10
 """Failures that are listed; the others are counted."""
 
@@ -42,7 +45,8 @@ def interval(mean: Mean | None) -> str:
     """A mean in percent, with its interval where there is one."""
     if mean is None:
         return "–"
-    text = f"{100 * mean.value:.1f}"
+    # "100.0" would make four columns too wide.
+    text = f"{100 * mean.value:.1f}".replace("100.0", "100")
     if mean.low is None or mean.high is None:
         return text
     return f"{text} ({100 * mean.low:.0f}–{100 * mean.high:.0f})"
@@ -63,8 +67,8 @@ def _all(results: Results, budget: float) -> Iterator[RenderableType]:
             ("seconds", *(f"{row.seconds:.2f}" for row in shown)),
         ]
         yield headed(
-            f"{percent(budget)} of the tokens before: {plural(runs, 'cut')} of "
-            f"{plural(recordings, 'recording')}; in percent, with 95 % intervals",
+            f"budget {percent(budget)}: {plural(runs, 'cut')} of "
+            f"{plural(recordings, 'recording')} (in percent, with 95 % intervals)",
             table(("", *(_name(row.way) for row in shown)), lines, first=15),
         )
 
@@ -108,8 +112,8 @@ def _left_out(left_out: Sequence[Missing]) -> RenderableType | None:
         return None
     cuts = Counter(one.recording for one in left_out)
     return line(
-        f"left out, because too little could be measured: {plural(len(left_out), 'cut')} of "
-        f"{plural(len(cuts), 'recording')} (--json says which and why)",
+        f"left out, too little to measure: {plural(len(left_out), 'cut')} of "
+        f"{plural(len(cuts), 'recording')} (--json says why)",
         style="dim",
     )
 
@@ -121,4 +125,5 @@ def _abreast(results: Results) -> Iterator[list[str]]:
 
 
 def _name(way: str) -> str:
-    return cut(way.replace(" memory", ""), 16)
+    strategy, rounds, rest = way.partition(" ×")
+    return cut(strategy, WIDEST) + (f"\n×{rest}" if rounds else "")

@@ -35,7 +35,7 @@ COLUMNS: dict[str, str] = {
     "errors": "the last five distinct lines that report a failure, word for word",
     "users": "the user's messages, word for word; one that outweighs a fifth of the budget by "
     "its head and tail",
-    "neighbours": "kept lines that stand beside a line they stood beside before",
+    "neighbours": "kept lines that had a neighbour and stand beside one they had",
 }
 """The columns that are shares, with what they are the share of."""
 
@@ -59,19 +59,22 @@ class Source:
     tokens: int
     lines: frozenset[str]
     pairs: frozenset[tuple[str, str]]
+    paired: frozenset[str]
     user_tokens: tuple[int, ...]
 
 
 def source_of(cut: Cut, weigh: Weigher) -> Source:
     """Reads off a cut, once, what every result of it is measured against."""
     texts = [lines_of(text) for text in history_texts(cut.before)]
+    pairs = frozenset(pair for lines in texts for pair in pairwise(lines))
     needs = needs_of(cut)
     return Source(
         cut,
         needs,
         weigh(cut.before),
         frozenset(line for lines in texts for line in lines if len(line) >= SHORTEST_LINE),
-        frozenset(pair for lines in texts for pair in pairwise(lines)),
+        pairs,
+        frozenset(line for pair in pairs for line in pair),
         tuple(n + PER_MESSAGE for n in weigh.texts(needs.users)),
     )
 
@@ -100,7 +103,7 @@ def measure(source: Source, after: History, budget: int, weigh: Weigher) -> dict
         "constraint": _share(needs.rules, lambda rule: _flat(rule) in flat),
         "errors": _share(needs.errors, lambda line: _flat(line) in flat),
         "users": _users(source, result, budget),
-        "neighbours": _neighbours(lines, kept, source.pairs),
+        "neighbours": _neighbours(lines, kept, source),
     }
     return {column: share for column, share in found.items() if share is not None}
 
@@ -143,15 +146,15 @@ def _users(source: Source, result: str, budget: int) -> float | None:
 
 
 def _neighbours(
-    lines: Sequence[Sequence[str]], kept: Sequence[Sequence[bool]], pairs: Collection[object]
+    lines: Sequence[Sequence[str]], kept: Sequence[Sequence[bool]], source: Source
 ) -> float | None:
     """Of the kept lines, those right before or behind one that they stood beside in the source."""
     count = beside = 0
     for own, is_kept in zip(lines, kept, strict=True):
         for place, whole in enumerate(is_kept):
-            if not whole:
+            if not whole or own[place] not in source.paired:
                 continue
             count += 1
-            behind = place + 1 < len(own) and (own[place], own[place + 1]) in pairs
-            beside += behind or (place > 0 and (own[place - 1], own[place]) in pairs)
+            behind = place + 1 < len(own) and (own[place], own[place + 1]) in source.pairs
+            beside += behind or (place > 0 and (own[place - 1], own[place]) in source.pairs)
     return beside / count if count else None

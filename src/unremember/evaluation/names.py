@@ -12,7 +12,9 @@ _CHUNK = re.compile(r"[\w.@~/-]+")
 _ESCAPED = re.compile(r"""\\[nrt"'\\]""")
 """Line breaks and quotes inside of JSON that stands in a text would stick to the next word."""
 
-_ASCII = re.compile(r"[!-~]+")
+_EAST_ASIAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_OTHERS = re.compile(rf"[^{_EAST_ASIAN}]+")
+_GLUED = re.compile(rf"[{_EAST_ASIAN}]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}")
 _HUMP = re.compile(r"[^\W\d_A-Z][A-Z]")
@@ -63,12 +65,15 @@ def stands(name: str, there: Collection[str]) -> bool:
 def _chunks(text: str) -> set[str]:
     found = set(_CHUNK.findall(_ESCAPED.sub(" ", text)))
     # Particles stick to names in Korean, and Chinese and Japanese have no spaces around them.
-    mixed = [chunk for chunk in found if not chunk.isascii()]
-    found.update(run for chunk in mixed for run in _ASCII.findall(chunk))
+    mixed = [chunk for chunk in found if _GLUED.search(chunk)]
+    found.update(run for chunk in mixed for run in _OTHERS.findall(chunk))
     return {bare for chunk in found if (bare := chunk.strip(".-@~/"))}
 
 
 def _names_in(chunk: str) -> Iterator[str]:
+    last = chunk.rpartition("/")[2]
+    if _GLUED.search(last) and not _has_ending(last):
+        return  # a name and what is glued to it; the name alone is a chunk too
     if "/" in chunk:
         if len(chunk) >= SHORTEST - 1 and re.search(r"[^\W\d_]{2}", chunk):
             yield chunk
@@ -84,8 +89,12 @@ def _names_in(chunk: str) -> Iterator[str]:
 
 
 def _is_file(chunk: str) -> bool:
+    return len(chunk) >= SHORTEST and _has_ending(chunk)
+
+
+def _has_ending(chunk: str) -> bool:
     stem, dot, ending = chunk.rpartition(".")
-    return bool(dot and stem) and ending in _ENDINGS and len(chunk) >= SHORTEST
+    return bool(dot and stem) and ending in _ENDINGS
 
 
 def _without_self(word: str) -> str:
