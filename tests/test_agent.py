@@ -26,7 +26,7 @@ from playing import (
     weight,
     words,
 )
-from unremember import Budget, InputError, Message, Text, ToolResult, write
+from unremember import Budget, History, InputError, Message, Text, ToolResult, write
 from unremember.agent import Agent, Outcome
 from unremember.archive import (
     CallStarted,
@@ -41,6 +41,13 @@ from unremember.events import CalledModel, Compressed, Event, PrefixBroken, RanT
 from unremember.models import Delta, Reply, Request, Usage
 from unremember.models.scripted import Scripted
 from unremember.strategies import (
+    END,
+    Edge,
+    Graph,
+    Node,
+    Session,
+    ask_for,
+    program_message,
     single_run_strategy,
     single_run_strategy_with_history_compression,
 )
@@ -531,7 +538,6 @@ def test_a_failed_run_is_on_record_and_can_go_on():
 
 def test_a_fault_in_a_custom_strategy_names_its_node():
     """And the conversation can go on with another strategy."""
-    from unremember.strategies import END, Edge, Graph, Node
 
     async def fail(history: object, session: object) -> object:
         raise KeyError("nothing there")
@@ -592,3 +598,42 @@ def test_an_archive_that_fails_loses_nothing():
         asked.run_sync("and now?")
     assert view(archive.entries(asked.conversation)) == asked.history
     assert "an answer that cannot be kept" in texts(played.requests[1].history)
+
+
+def two_parts(fault: list[str]) -> Graph:
+    """A strategy that counts its steps; where `fault` is not empty the second one fails."""
+
+    async def begin(history: History, session: Session) -> int:
+        session.add(program_message("part one"))
+        await ask_for(session, str, "begin")
+        return 1
+
+    async def go_on(number: int, session: Session) -> int:
+        if fault:
+            raise RuntimeError(fault[0])
+        await ask_for(session, str, f"go on with {number}")
+        return number + 1
+
+    return Graph(
+        "two_parts",
+        (Node("begin", begin), Node("go_on", go_on)),
+        (Edge("begin", "go_on", resumes=True), Edge("go_on", END)),
+    )
+
+
+def test_a_strategy_goes_on_where_it_was(tmp_path: Path):
+    """After a fault and in another process, at its last resume point; once ended, it is over."""
+    store = tmp_path / "log.db"
+    with SqliteArchive(store) as archive, model("one") as played:
+        first = agent(played, archive=archive, strategy=two_parts(["power cut"]))
+        with pytest.raises(GraphError, match="power cut"):
+            first.run_sync("go")
+    with SqliteArchive(store) as archive, model("two") as played:
+        second = agent(played, archive=archive, strategy=two_parts([]))
+        second.resume(first.conversation)
+        assert second.run_sync().output == "two"
+        assert "go on with 1" in texts(played.requests[0].history)
+        third = agent(played, archive=archive, strategy=two_parts([]))
+        third.resume(first.conversation)
+        with pytest.raises(InputError, match="give a task"):
+            third.run_sync()

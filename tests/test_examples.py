@@ -51,3 +51,12 @@ def test_a_log_is_kept_in_a_file(tmp_path: Path):
     for _ in range(2):
         assert "m9 is still here: ToolResult" in run("keep_a_log.py", str(store))
     assert store.stat().st_mode & 0o077 == 0
+
+
+def test_a_strategy_of_ones_own():
+    """`plan_and_execute.py` plans, does steps, plans anew, and draws its graph."""
+    printed = run("plan_and_execute.py")
+    assert "assistant: There are none; pears would do." in printed
+    assert "program: Which steps are left now? One line each." in printed
+    assert "12 turns: Breakfast can be made of two oats and five pears." in printed
+    assert run("plan_and_execute.py", "--drawing").startswith("flowchart TD")

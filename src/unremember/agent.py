@@ -7,6 +7,7 @@ conversation at a time; `run` continues it, `resume` takes up an earlier one.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,16 +16,12 @@ from typing import Generic, TypeVar, cast
 
 from unremember.archive import (
     Archive,
-    CallFinished,
     Failed,
-    Logged,
     MemoryArchive,
     Opened,
+    Reached,
     Said,
     new_id,
-    said,
-    settle,
-    view,
 )
 from unremember.errors import ArchiveError, InputError, NeedsAsync
 from unremember.events import Emit, EnteredNode, Event, PrefixBroken, ignore
@@ -36,8 +33,10 @@ from unremember.strategies import (
     Graph,
     Instructions,
     Record,
+    ResumePoint,
     Room,
     Session,
+    load,
     make_fit,
     single_run_strategy_with_history_compression,
     user_message,
@@ -108,6 +107,7 @@ class Agent(Generic[T]):
         self._emit = emit
         self._stream: Callable[[Event | Delta], None] | None = None
         self._running = False
+        self._point: ResumePoint | None = None
         self._session = self._new_session()
 
     # What is known of it
@@ -140,6 +140,8 @@ class Agent(Generic[T]):
 
     async def run(self, task: str | None = None) -> Outcome[T]:
         """Does a task, or goes on where the conversation stopped; gives what came of it.
+
+        Without a task a strategy that saves resume points goes on at its last one.
 
         Raises `ModelError`, `BudgetTooSmall`, `CannotCompress`, `OverLimit`, `ArchiveError` and
         `GraphError`. Whatever ends a run, the conversation can go on: calls that were not finished
@@ -201,7 +203,7 @@ class Agent(Generic[T]):
         """
         self._refuse_while_running()
         session = self._new_session(conversation)
-        self._load(session)
+        self._point = load(session)
         self._session = session
 
     def use(self, model: Model | str, budget: Budget | int | None = None) -> None:
@@ -219,15 +221,24 @@ class Agent(Generic[T]):
     ) -> Outcome[T]:
         self._refuse_while_running()
         session = self._session
-        _check_task(session, task)
+        if not self._point:
+            _check_task(session, task)
         self._stream, self._running = stream, True
         try:
             self._begin(session, task, stream)
             turns, usage = session.turns, session.usage
-            last = await self.strategy.run(session.history, session, enter=self._enter)
+            last = await self.strategy.run(
+                session.history,
+                session,
+                save=self._save,
+                enter=self._enter,
+                resume=None if task else self._point,
+            )
             if isinstance(last, History):
                 session.commit(last)
-            return await self._outcome(session, turns, usage)
+            outcome = await self._outcome(session, turns, usage)
+            self._end(session)
+            return outcome
         except BaseException as error:
             self._stop(session, error)
             raise
@@ -292,6 +303,18 @@ class Agent(Generic[T]):
             conversation=self.conversation,
         )
 
+    def _save(self, point: ResumePoint) -> None:
+        """Puts on record where the strategy can go on; at its beginning it can do so anyway."""
+        begin = ((self.strategy.nodes[0].name, None),)
+        if point.frames != begin:
+            self._session.record.write(Reached(json.dumps(point.frames)))
+            self._point = point
+
+    def _end(self, session: Session) -> None:
+        if self._point:
+            session.record.write(Reached(""))
+            self._point = None
+
     def _stop(self, session: Session, error: BaseException) -> None:
         """Leaves a conversation that can go on, whatever ended the run."""
         self.context.cancelled.set()
@@ -301,7 +324,7 @@ class Agent(Generic[T]):
                 session.record.put(Failed("run", f"{type(error).__name__}: {error}"))
             session.record.write()
             if session.history.open_calls:
-                self._load(session)
+                load(session)
 
     # Sessions
 
@@ -334,23 +357,6 @@ class Agent(Generic[T]):
                 return Budget(limit, max(1, limit * 4 // 5), max(1, limit // 2))
             case None:
                 return Budget.of_window(self.model.facts.context_window)
-
-    def _load(self, session: Session) -> None:
-        """Brings a session to what its conversation is in the archive."""
-        name = session.record.conversation
-        entries = list(self.archive.entries(name))
-        if open_ends := settle(entries):
-            self.archive.append(name, *open_ends)
-            entries = list(self.archive.entries(name))
-        session.history = view(entries)
-        everything = said(entries)
-        stays = (*session.history.system, *session.history.messages)
-        session.said = {m.ordinal: m for m in stays if everything.get(m.ordinal) == m}
-        session.whole = _seen_whole(entries) & session.said.keys()
-        for message in everything.values():
-            for call in message.calls:
-                session.instructions.touch(call)
-        session.refresh()
 
     def _tell(self, event: Event) -> None:
         self._emit(event)
@@ -392,9 +398,3 @@ def _by_name(tools: Iterable[Tool] | Mapping[str, Tool]) -> dict[str, Tool]:
             raise InputError(f"two tools are named {one.name!r}; rename one")
         named[one.name] = one
     return named
-
-
-def _seen_whole(entries: Iterable[Logged]) -> set[int]:
-    """The ordinals of results that entered the history as they were."""
-    finished = (item.entry for item in entries)
-    return {e.ordinal for e in finished if isinstance(e, CallFinished) and e.shown is None}

@@ -24,6 +24,7 @@ from unremember.archive.entries import (
     Failed,
     Opened,
     Purged,
+    Reached,
     Said,
     Undone,
 )
@@ -44,6 +45,7 @@ KINDS: dict[str, type[Entry]] = {
         Answered,
         Compressed,
         Failed,
+        Reached,
         Undone,
         Purged,
     )

@@ -99,6 +99,13 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """Where a strategy can go on after a crash: a resume point as JSON, "" when it has ended."""
+
+    point: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """The compression that is entry `number` holds no longer."""
 
@@ -113,7 +120,16 @@ class Purged:
 
 
 Entry = (
-    Opened | Said | CallStarted | CallFinished | Answered | Compressed | Failed | Undone | Purged
+    Opened
+    | Said
+    | CallStarted
+    | CallFinished
+    | Answered
+    | Compressed
+    | Failed
+    | Reached
+    | Undone
+    | Purged
 )
 
 

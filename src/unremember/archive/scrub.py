@@ -13,7 +13,16 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from unremember.archive.base import ConversationInfo
-from unremember.archive.entries import CallFinished, Compressed, Entry, Failed, Logged, Opened, Said
+from unremember.archive.entries import (
+    CallFinished,
+    Compressed,
+    Entry,
+    Failed,
+    Logged,
+    Opened,
+    Reached,
+    Said,
+)
 from unremember.archive.lineage import past, root, tree
 from unremember.archive.search import texts
 from unremember.archive.view import ordinals_of, said
@@ -156,6 +165,9 @@ def _scrubbed(entry: Entry, gone: _Gone, hit: Collection[int]) -> Entry:
             return _scrub_compression(entry, gone)
         case Failed(what, why):
             return Failed(what, _scrub_lines(why, gone))
+        case Reached(point):
+            # What it would go on with tells of what is gone: the run begins anew instead.
+            return Reached("" if gone.taints(point) else point)
         case Opened(title=title):
             return replace(entry, title="" if gone.taints(title) else title)
         case _:

@@ -1,11 +1,13 @@
 """Strategies: graphs that run an agent's loop, the engine for them, and the ready ones."""
 
+from unremember.strategies.answers import ask_for
 from unremember.strategies.asking import as_said, ask
 from unremember.strategies.calls import run_calls
 from unremember.strategies.checkpoint import checkpoint, make_fit
 from unremember.strategies.config import CODE_AGENT_HISTORY_TOO_BIG, HistoryCompressionConfig
 from unremember.strategies.graph import END, Edge, Graph, Limits, Node, ResumePoint
 from unremember.strategies.instructions import Instructions
+from unremember.strategies.loading import load
 from unremember.strategies.record import Record
 from unremember.strategies.room import Room
 from unremember.strategies.session import Session, program_message, user_message
@@ -33,11 +35,13 @@ __all__ = [
     "Session",
     "as_said",
     "ask",
+    "ask_for",
     "call_model",
     "checkpoint",
     "checkpoint_with",
     "execute_tools",
     "hand_over",
+    "load",
     "make_fit",
     "program_message",
     "run_calls",

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 from unremember.errors import ModelError
 from unremember.history import History
 from unremember.prompts import prompt
-from unremember.strategies.asking import as_said, ask
+from unremember.strategies.asking import ask, without_calls
 from unremember.strategies.session import Session, program_message
 
 T = TypeVar("T")
@@ -68,26 +68,45 @@ class Answers(Generic[T]):
         return self._adapter.validate_python(data)
 
 
+async def ask_for(session: Session, kind: type[T], question: str) -> T:
+    """Asks the model for a value of a type, such as a plan or a verdict; no tool may be called.
+
+    Question and answer are part of the conversation. Raises `ModelError` where two answers do not
+    fit.
+    """
+    answers = Answers(kind)
+    asked = question if answers.is_text else f"{question}\n\n{_wanted(answers)}"
+    await _say_and_ask(session, asked, answers)
+    return await answer_of(session, answers)
+
+
 async def answer_of(session: Session, answers: Answers[T]) -> T:
     """The last answer as a value; one that does not fit is asked for once more.
 
     Raises `ModelError` where the second does not fit either.
     """
-    text = last_text(session.history)
     try:
-        return answers.read(text)
+        return answers.read(last_text(session.history))
     except ValueError as error:
         again = prompt("answer_again").format(error=_line(error), schema=answers.written)
-    session.add(program_message(again))
-    reply = await ask(session, tools=False, schema=answers.schema)
-    session.add(as_said(reply))
-    session.record.write()
+    await _say_and_ask(session, again, answers)
     try:
-        return answers.read(reply.message.text)
+        return answers.read(last_text(session.history))
     except ValueError as error:
         raise ModelError(
             f"{session.model.name} gave no {answers.kind.__name__}, twice: {_line(error)}"
         ) from error
+
+
+async def _say_and_ask(session: Session, text: str, answers: Answers[Any]) -> None:
+    session.add(program_message(text))
+    schema = None if answers.is_text else answers.schema
+    session.add(without_calls(await ask(session, tools=False, schema=schema)))
+    session.record.write()
+
+
+def _wanted(answers: Answers[Any]) -> str:
+    return prompt("answer_now").format(schema=answers.written)
 
 
 def last_text(history: History) -> str:

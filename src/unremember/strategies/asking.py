@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from unremember.errors import ContextTooLong, ModelError
 from unremember.events import CalledModel, LimitLearned, PrefixBroken
 from unremember.history import repair
-from unremember.messages import Message, ToolCall
+from unremember.messages import Message, Text, ToolCall
 from unremember.models.base import Reply, Request
 from unremember.strategies.checkpoint import make_fit
 from unremember.strategies.session import Session
+
+NOTHING = "[no words, but a call, which was not allowed]"
+"""Stands where a model that could only answer in words made a call instead."""
 
 
 async def ask(
@@ -78,7 +82,7 @@ async def _send(session: Session, request: Request) -> Reply:
     session.turns += 1
     counted, begun = session.measure(), perf_counter()
     reply = await _reply(session, request)
-    session.sent = request
+    session.sent, session.finish = request, reply.finish
     if request.schema == session.schema:
         session.room.observe(request.history, reply.usage)
     session.usage += reply.usage
@@ -135,3 +139,13 @@ def _tell_break(session: Session, request: Request) -> None:
 def as_said(reply: Reply) -> Message:
     """The message of an answer, as a history takes it: no two calls in it share an id."""
     return repair([reply.message], close=False)[0][0]
+
+
+def without_calls(reply: Reply) -> Message:
+    """The message of an answer that may not call anything, even if it did."""
+    message = as_said(reply)
+    if not message.calls:
+        return message
+    parts = tuple(part for part in message.parts if not isinstance(part, ToolCall))
+    said = any(isinstance(part, Text) and part.text.strip() for part in parts)
+    return replace(message, parts=parts if said else (*parts, Text(NOTHING)), source=None)

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from unremember.compression import NoCompression
 from unremember.errors import ModelError
 from unremember.history import History
-from unremember.messages import Message, Text, ToolCall
+from unremember.messages import Message, Text
 from unremember.prompts import prompt
-from unremember.strategies.asking import as_said, ask
+from unremember.strategies.asking import as_said, ask, without_calls
 from unremember.strategies.calls import run_calls
 from unremember.strategies.checkpoint import checkpoint
 from unremember.strategies.config import HistoryCompressionConfig
@@ -92,7 +92,6 @@ async def call_model(history: History, session: Session) -> History:
     """The node: one answer of the model. What the user wrote meanwhile follows a last answer."""
     session.commit(history)
     reply = await ask(session)
-    session.finish = reply.finish
     session.add(as_said(reply))
     if not session.history.open_calls:
         session.record.write()
@@ -113,19 +112,15 @@ def execute_tools(*, parallel: bool = True) -> Step:
 async def hand_over(history: History, session: Session) -> History:
     """The node at the limit of turns: the model's own account of where things stand.
 
-    Without tools. Where no answer comes, the program says so itself: a limit is no exception.
+    No tool can be called. Where no answer comes, the program says so: a limit is no exception.
     """
     session.commit(history)
     session.add(program_message(prompt("handover")))
     try:
-        reply = await ask(session, tools=False)
-        parts = [part for part in as_said(reply).parts if not isinstance(part, ToolCall)]
-        text = any(isinstance(part, Text) for part in parts)
+        said = without_calls(await ask(session, tools=False))
     except ModelError as error:
-        parts, text = [Text(f"[no hand-over could be written: {error}]")], True
-    if not text:
-        parts.append(Text("[the limit of turns was reached, and the model wrote no hand-over]"))
-    session.add(Message("assistant", tuple(parts)))
+        said = Message("assistant", (Text(f"[no hand-over could be written: {error}]"),))
+    session.add(said)
     session.record.write()
     session.finish = "turn limit"
     return session.history
