@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import random
 
 import pytest
@@ -94,10 +95,9 @@ def test_a_weigher_without_the_exact_counter_adds_a_tenth():
 def test_counts_agree_with_another_tokenizer_of_the_same_tables():
     """The exact counter is o200k, token for token."""
     tiktoken = pytest.importorskip("tiktoken")
-    try:
-        encoding = tiktoken.get_encoding("o200k_base")
-    except (OSError, ValueError) as error:
-        pytest.skip(f"its tables cannot be had: {error}")
+    if "TIKTOKEN_CACHE_DIR" not in os.environ:
+        pytest.skip("its tables would have to be downloaded")
+    encoding = tiktoken.get_encoding("o200k_base")
     for text in CLASSES.values():
         assert exact_counter().count([text]) == [len(encoding.encode(text))]
 

@@ -22,6 +22,7 @@ from unremember.compression.pins import (
     keep_pins,
     pins_of,
     step_weight,
+    step_weights,
 )
 from unremember.compression.plan import Plan, report_cuts
 from unremember.compression.shrink import shrink_step
@@ -44,6 +45,9 @@ LEDGER = 0.04
 
 FACTS = 0.15
 """Share of what the fixed part leaves that the facts may take."""
+
+HARDLY = 16
+"""Tokens that are worth no further round: a mark alone takes as many."""
 
 GROWTHS = 8
 """How often the newest steps may grow to use a target up."""
@@ -101,7 +105,7 @@ def _use_up(done: Done, job: Job) -> Done:
     best, share, target = done, 1.0, done.plan.target
     for _ in range(GROWTHS):
         unused = target - done.weight
-        if unused <= target * WASTE:
+        if unused <= max(target * WASTE, HARDLY):
             break
         again = carry_out(
             _grown(done.plan, done.history.notes, int(unused * share), job.weigh), job
@@ -225,7 +229,7 @@ def _words_room(
 ) -> int:
     """Tokens of `pool` for the user's words in the newest steps: all if the older leave them."""
     words = sum(step_weight(pin, weigh) for pin in pins_of(tail))
-    older = sum(min(HEAD_AND_TAIL, step_weight(pin, weigh)) for pin in pins_of(old))
+    older = sum(min(HEAD_AND_TAIL, weight) for weight in step_weights(pins_of(old), weigh))
     return min(words, pool, max(target // SHARE, pool - older))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from unremember.compression.material import words_of
 from unremember.compression.rules import is_rule, sentences
@@ -58,7 +58,7 @@ def _pins_in(step: Step) -> list[Step]:
 def keep_pins(steps: Sequence[Step], pool: int, target: int, weigh: Weigher) -> Pinned:
     """Chooses what of the pins among `steps` (oldest first) stays within `pool` tokens."""
     pins = pins_of(steps)
-    weights = [step_weight(pin, weigh) for pin in pins]
+    weights = step_weights(pins, weigh)
     if sum(weights) <= pool:
         stay = {message.ordinal: message for pin in pins for message in pin.messages}
         return Pinned(stay, {}, (), sum(weights), pool)
@@ -119,6 +119,12 @@ def _by_rank(pins: list[Step]) -> list[int]:
 def _obliges(pin: Step) -> bool:
     lines = (line for message in pin.messages for line in message.text.split("\n"))
     return any(is_rule(sentence) for line in lines for sentence in sentences(line))
+
+
+def step_weights(steps: Sequence[Step], weigh: Weigher) -> list[int]:
+    """Tokens of each step, counted in one batch."""
+    weights = iter(weigh.messages(message for step in steps for message in step.messages))
+    return [sum(islice(weights, len(step.messages))) for step in steps]
 
 
 def step_weight(step: Step, weigh: Weigher) -> int:
