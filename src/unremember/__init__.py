@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unremember.agent import Agent
     from unremember.compression import Compress, Job, NoCompression, Report, fit, sliding_window
     from unremember.concepts import Concept, Fact, FactType
     from unremember.errors import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from unremember.tokens import Budget, Counter, Meter, Weigher
 
 __all__ = [
+    "Agent",
     "ArchiveError",
     "Budget",
     "BudgetTooSmall",
@@ -74,6 +76,7 @@ __all__ = [
 _HOMES = {
     name: module
     for module, names in {
+        "agent": "Agent",
         "compression": "Compress Job NoCompression Report fit sliding_window",
         "concepts": "Concept Fact FactType",
         "errors": "ArchiveError BudgetTooSmall CannotCompress InputError InvalidHistory "
