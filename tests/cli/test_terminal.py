@@ -146,6 +146,8 @@ def test_interrupted(tmp_path: Path):
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell gives what it starts in the background a Ctrl-C that is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     writer = opened_by_another(pipe, running)
     running.send_signal(signal.SIGINT)

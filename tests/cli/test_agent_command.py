@@ -180,6 +180,7 @@ def test_interrupted(bench: Bench):
     running = subprocess.Popen(
         [sys.executable, "-m", "unremember", "run", "go", "-m", model, "-y"],
         cwd=bench.repository,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         env=bench.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
