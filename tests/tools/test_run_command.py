@@ -271,7 +271,7 @@ asyncio.run(main())
         check=True,
         timeout=60,
     )
-    # Before Python 3.12 a thread of asyncio may say that the loop it wanted to tell of the end is gone.
+    # Before Python 3.12 a thread of asyncio may say that its loop is closed already.
     said = [line for line in done.stderr.splitlines() if not line.endswith(b" is closed")]
     assert not said
     assert asyncio.run(gone(int((root / "pid").read_text())))
